@@ -102,7 +102,7 @@ func planClashes(a, b *Run, ours, theirs any) []Clash {
 
 // generates reports whether the requests of a plan ask for text.
 func generates(p *plan.Plan) bool {
-	return !slices.Contains([]string{plan.EndpointEmbeddings, "rankings", "rerank"}, p.Target.Endpoint)
+	return p.Target.Generates()
 }
 
 // stageClashes are the fields of a stage of each of two plans that differ.

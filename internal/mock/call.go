@@ -39,6 +39,7 @@ type request struct {
 	read           time.Time
 	body           []byte
 
+	ctype      string // the Content-Type header
 	encoding   string // the Content-Encoding header
 	jsonLength int    // the Inference-Header-Content-Length header
 }

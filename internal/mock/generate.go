@@ -69,6 +69,9 @@ func (c *call) stream(finish string) {
 		tail.finish, tail.usage, tail.done = false, false, false
 	case body.SGLang: // and so it has there
 		tail.finish, tail.usage = false, false
+	case body.Transcriptions:
+		tail.finish = tail.finish && c.p.Form.VLLM || !c.p.Form.VLLM
+		tail.usage, tail.done = c.p.Usage, tail.done && c.p.Form.VLLM
 	}
 	if c.callsTool() {
 		finish = "tool_calls"
@@ -126,6 +129,10 @@ func (c *call) end(t tail, finish string) bool {
 		return c.endMessage(finish)
 	case body.Responses:
 		return c.endResponse(finish)
+	case body.Transcriptions:
+		if !c.p.Form.VLLM {
+			return c.endTranscript()
+		}
 	}
 	if t.finish {
 		for choice := range c.choices {
@@ -150,14 +157,27 @@ func (c *call) end(t tail, finish string) bool {
 
 // makePrefix builds what all events of the response begin with.
 func (c *call) makePrefix() {
-	if c.api != body.Chat && c.api != body.Completions {
+	if c.chunkName() == "" {
 		return
 	}
 	b := append(c.prefix[:0], `data: `...)
-	b = c.appendHead(b, [...]string{body.Chat: "chat.completion.chunk", body.Completions: "text_completion"}[c.api])
+	b = c.appendHead(b, c.chunkName())
 	c.prefix = append(b, `"choices":[`...)
 	b = append(c.content[:0], c.prefix...)
 	c.content = append(b, `{"index":0,"delta":{"content":"`...)
+}
+
+// chunkName is what the chunks of a stream call themselves; empty: it has none.
+func (c *call) chunkName() string {
+	switch {
+	case c.api == body.Chat:
+		return "chat.completion.chunk"
+	case c.api == body.Completions:
+		return "text_completion"
+	case c.api == body.Transcriptions && c.p.Form.VLLM:
+		return "transcription.chunk"
+	}
+	return ""
 }
 
 // appendHead writes the fields that every object of a response begins with.
@@ -243,6 +263,10 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 		return c.responseDelta(at, n, reasoning)
 	case body.SGLang:
 		return c.sglangPiece(at, n, finish, last)
+	case body.Transcriptions:
+		if !c.p.Form.VLLM {
+			return c.transcriptDelta(at, n)
+		}
 	}
 	if c.plain && choice == 0 && !reasoning && finish == "" {
 		// What nearly all events are, in three steps.
@@ -309,7 +333,7 @@ func (c *call) arguments(choice, at, n int) {
 
 func (c *call) usageEvent() {
 	c.str(`data: `)
-	c.buf = c.appendHead(c.buf, [...]string{body.Chat: "chat.completion.chunk", body.Completions: "text_completion"}[c.api])
+	c.buf = c.appendHead(c.buf, c.chunkName())
 	c.str(`"choices":[],`)
 	c.usage(c.tokens*c.choices, c.reasoning()*c.choices)
 	c.str("}\n\n")
@@ -352,7 +376,7 @@ func (c *call) broken(cutAt *int) bool {
 		}
 		c.put("data: ", c.errorText("injected fault: the engine died", http.StatusInternalServerError), "\n\n")
 		c.finish = "error"
-		done := c.s.cfg.Output.Done && (c.api == body.Chat || c.api == body.Completions)
+		done := c.s.cfg.Output.Done && c.chunkName() != ""
 		if c.event(truthfile.KindError, 0, !done) && done {
 			c.str("data: [DONE]\n\n")
 			c.event(truthfile.KindDone, 0, true)

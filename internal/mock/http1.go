@@ -237,6 +237,10 @@ func (h *http1) header(name, value []byte, req *request) error {
 			return errBadRequest
 		}
 		h.length = int(n)
+	case "content-type":
+		if !bytes.Equal(value, []byte("application/json")) { // nearly all, of which nobody asks
+			req.ctype = string(value)
+		}
 	case "content-encoding":
 		req.encoding = string(value)
 	case "inference-header-content-length":

@@ -88,7 +88,7 @@ func (h *http2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		port: n, proto: r.Proto, stamp: "handler", read: read, body: body,
 		key: r.Header.Get("X-Api-Key"), version: r.Header.Get("Anthropic-Version"),
 		session: header(r, h.s.cfg.SessionID), token: header(r, h.s.cfg.SessionToken),
-		encoding: r.Header.Get("Content-Encoding"), jsonLength: jsonLength,
+		encoding: r.Header.Get("Content-Encoding"), ctype: r.Header.Get("Content-Type"), jsonLength: jsonLength,
 	})
 	h.s.answer(c)
 	h.calls.Put(c)

@@ -9,7 +9,7 @@ import (
 )
 
 // This file is endpoints that answer at once and write no text: beside embeddings, ranking
-// passages by how well they fit a query, and finding things in images.
+// passages by how well they fit a query, scores and classes, and finding things in images.
 
 // answerAtOnce answers when the prompt has been looked at.
 func (c *call) answerAtOnce() {
@@ -29,30 +29,117 @@ func (c *call) answerAtOnce() {
 		c.str(`}`)
 	case body.Rerank:
 		c.rankings("score")
+	case body.Documents:
+		c.documents()
+	case body.Score:
+		c.results("score", func(i int) { c.put(`"score":`); c.float(c.fit(i)) })
+	case body.Classify:
+		c.results("", c.classes)
+	case body.Pooling:
+		c.results("pooling", func(i int) {
+			c.str(`"data":`)
+			c.vector(c.dimensions(), c.p.PerInput[i], i)
+		})
+	case body.Images:
+		c.images()
 	case body.Retrieval:
 		c.boxes()
 	}
 	c.finishBody("stop", 0, first)
 }
 
-// rankings writes the passages, best first. How well one fits follows from its length
-// and place, so that the same request gets the same response.
+// rankings writes the passages, best first.
 func (c *call) rankings(field string) {
-	order := make([]int, len(c.p.PerInput))
-	scores := make([]float64, len(order))
-	for i, words := range c.p.PerInput {
-		order[i] = i
-		scores[i] = float64((uint64(words+1)*0x9e3779b97f4a7c15^uint64(i)<<32*0xbf58476d1ce4e5b9)>>40) / (1 << 24)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	c.str(`[`)
-	for k, i := range order {
+	for k, i := range c.ranked() {
 		c.comma(k)
 		c.put(`{"index":`, i, `,"`, field, `":`)
-		c.buf = strconv.AppendFloat(c.buf, scores[i], 'g', 8, 64)
+		c.float(c.fit(i))
 		c.str(`}`)
 	}
 	c.str(`]`)
+}
+
+// ranked are the places of the passages, best first: as many as are asked for.
+func (c *call) ranked() []int {
+	order := make([]int, len(c.p.PerInput))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.fit(b), c.fit(a)) })
+	if top := c.p.Top; top > 0 && top < len(order) {
+		order = order[:top]
+	}
+	return order
+}
+
+// fit is how well a passage fits. It follows from its length and place, so that the same request gets the same
+// response.
+func (c *call) fit(i int) float64 {
+	words := c.p.PerInput[i]
+	return float64((uint64(words+1)*0x9e3779b97f4a7c15^uint64(i)<<32*0xbf58476d1ce4e5b9)>>40) / (1 << 24)
+}
+
+func (c *call) float(v float64) { c.buf = strconv.AppendFloat(c.buf, v, 'g', 8, 64) }
+
+// documents writes a ranking of documents, as Cohere does or as vLLM does.
+func (c *call) documents() {
+	cohere := c.req.path == cohereRerank
+	c.put(`{"id":"`, c.id, `",`)
+	if !cohere {
+		c.put(`"model":"`, c.p.Model, `",`)
+		c.usage(0, 0)
+		c.str(`,`)
+	}
+	c.str(`"results":[`)
+	for k, i := range c.ranked() {
+		c.comma(k)
+		c.put(`{"index":`, i, `,"relevance_score":`)
+		c.float(c.fit(i))
+		switch document := c.p.Documents[i]; {
+		case cohere:
+		case document[0] == '"':
+			c.put(`,"document":{"text":`, document, `}`)
+		default:
+			c.put(`,"document":`, document)
+		}
+		c.str(`}`)
+	}
+	c.str(`]`)
+	if cohere {
+		c.str(`,"meta":{"api_version":{"version":"2"},"billed_units":{"search_units":1}}`)
+	}
+	c.str(`}`)
+}
+
+// results writes a list with a result for each text, as vLLM does.
+func (c *call) results(object string, value func(i int)) {
+	c.buf = c.appendHead(c.buf, "list")
+	c.str(`"data":[`)
+	for i := range c.p.PerInput {
+		c.comma(i)
+		c.put(`{"index":`, i, `,`)
+		if object != "" {
+			c.put(`"object":"`, object, `",`)
+		}
+		value(i)
+		c.str(`}`)
+	}
+	c.str(`],`)
+	c.usage(0, 0)
+	c.str(`}`)
+}
+
+func (c *call) classes(i int) {
+	p, label := c.fit(i), "LABEL_0"
+	if p >= 0.5 {
+		label = "LABEL_1"
+	}
+	c.put(`"label":"`, label, `","probs":[`)
+	c.float(1 - p)
+	c.str(`,`)
+	c.float(p)
+	c.str(`],"num_classes":2`)
 }
 
 // boxes writes what was found in each image.

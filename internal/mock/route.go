@@ -11,6 +11,9 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
+// cohereRerank is where Cohere's rankings are.
+const cohereRerank = "/v2/rerank"
+
 // answer serves one request. The call has been reset for it.
 func (s *Server) answer(c *call) {
 	switch c.req.path {
@@ -26,8 +29,22 @@ func (s *Server) answer(c *call) {
 		s.infer(c, body.Messages)
 	case "/v1/ranking":
 		s.infer(c, body.Ranking)
-	case "/rerank", "/v1/rerank":
-		s.infer(c, body.Rerank)
+	case "/rerank", "/v1/rerank", "/v2/rerank":
+		api := body.Rerank
+		if c.req.path == cohereRerank || body.IsDocuments(c.req.body) {
+			api = body.Documents
+		}
+		s.infer(c, api)
+	case "/score", "/v1/score":
+		s.infer(c, body.Score)
+	case "/classify":
+		s.infer(c, body.Classify)
+	case "/pooling":
+		s.infer(c, body.Pooling)
+	case "/v1/images/generations":
+		s.infer(c, body.Images)
+	case "/v1/audio/transcriptions":
+		s.infer(c, body.Transcriptions)
 	case "/v1/infer":
 		s.infer(c, body.Retrieval)
 	case "/generate":
@@ -154,7 +171,13 @@ func (c *call) instead(f config.Fault) bool {
 // readBody decodes the body, and answers those that cannot be served.
 func (c *call) readBody() bool {
 	s := c.s
-	if err := c.reader.Read(c.api, s.cfg.Strict, c.req.body, &c.p); err != nil {
+	var err error
+	if c.api == body.Transcriptions {
+		err = body.ReadForm(c.req.ctype, s.cfg.Strict, c.req.body, &c.p)
+	} else {
+		err = c.reader.Read(c.api, s.cfg.Strict, c.req.body, &c.p)
+	}
+	if err != nil {
 		c.fail(http.StatusBadRequest, err.Error())
 		return false
 	}
@@ -222,6 +245,10 @@ func (c *call) errorText(message string, status int) string {
 		return `{"error":` + string(body.AppendQuoted(nil, message)) + `}`
 	case body.Messages:
 		return messageError(message, status)
+	case body.Documents:
+		if c.req.path == cohereRerank {
+			return `{"id":"` + string(c.id) + `","message":` + string(body.AppendQuoted(nil, message)) + `}`
+		}
 	case body.SGLang:
 		return `{"error":{"message":` + string(body.AppendQuoted(nil, message)) + `}}`
 	case body.TGI, body.Rerank:

@@ -31,6 +31,8 @@ func (c *call) unstreamed(finish string) {
 		c.responseObject(finish)
 	case body.SGLang:
 		c.sglangObject(c.tokens, finish)
+	case body.Transcriptions:
+		c.transcript()
 	default:
 		c.buf = c.appendHead(c.buf, [...]string{body.Chat: "chat.completion", body.Completions: "text_completion"}[c.api])
 		c.str(`"choices":[`)
@@ -157,10 +159,7 @@ func (c *call) half(tokens int) bool {
 // embeddings writes a vector for each input, made from its number of words and place,
 // so that the same request gets the same response.
 func (c *call) embeddings() {
-	dim := c.p.Dim
-	if dim < 0 {
-		dim = c.s.cfg.Output.EmbeddingDim
-	}
+	dim := c.dimensions()
 	c.buf = c.appendHead(c.buf, "list")
 	c.str(`"data":[`)
 	for i, words := range c.p.PerInput {
@@ -172,6 +171,14 @@ func (c *call) embeddings() {
 	c.str(`],`)
 	c.usage(0, 0)
 	c.str(`}`)
+}
+
+// dimensions are those of a vector.
+func (c *call) dimensions() int {
+	if c.p.Dim < 0 {
+		return c.s.cfg.Output.EmbeddingDim
+	}
+	return c.p.Dim
 }
 
 func (c *call) vector(dim, words, place int) {

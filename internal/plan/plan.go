@@ -184,6 +184,7 @@ type Data struct {
 	ModelOrder    string
 	Prefixes      Prefixes
 	SystemPrompt  int
+	TokenIDs      bool // prompts are sent as token ids
 	Passages      Passages
 	Payload       Payload
 	Sessions      Sessions

@@ -7,32 +7,46 @@ const ProtocolHTTP = "http"
 
 // The endpoints of such servers.
 const (
-	EndpointRankings  = "rankings"             // NVIDIA's: how well passages fit a query
-	EndpointRerank    = "rerank"               // the same of Text Embeddings Inference
-	EndpointRetrieval = "image_retrieval"      // NVIDIA's: what is in images
-	EndpointTGI       = "huggingface_generate" // Text Generation Inference
-	EndpointSGLang    = "sglang"               // SGLang's own
-	EndpointTemplate  = "template"             // bodies out of a template
+	EndpointRankings     = "rankings"             // NVIDIA's: how well passages fit a query
+	EndpointRerank       = "rerank"               // the same of Text Embeddings Inference
+	EndpointRetrieval    = "image_retrieval"      // NVIDIA's: what is in images
+	EndpointTGI          = "huggingface_generate" // Text Generation Inference
+	EndpointSGLang       = "sglang"               // SGLang's own
+	EndpointCohereRerank = "cohere_rerank"        // Cohere's ranking
+	EndpointJinaRerank   = "jina_rerank"          // Jina's, which vLLM and SGLang have too
+	EndpointTemplate     = "template"             // bodies out of a template
+)
+
+// Endpoints beside those of OpenAI: vLLM's, and OpenAI's for images and sound.
+const (
+	EndpointScore          = "score"
+	EndpointClassify       = "classify"
+	EndpointPooling        = "pooling"
+	EndpointImages         = "image_generation"
+	EndpointTranscriptions = "audio_transcription"
 )
 
 // Generates reports whether responses are text that a model writes.
 func (t *Target) Generates() bool {
 	switch t.Endpoint {
-	case EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointRetrieval, EndpointTemplate, EndpointPredict:
+	case EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointRetrieval, EndpointTemplate, EndpointPredict,
+		EndpointCohereRerank, EndpointJinaRerank, EndpointScore, EndpointClassify, EndpointPooling, EndpointImages:
 		return false
 	}
 	return true
 }
 
 // Ranks reports whether a request is a query and passages to rank by it.
-func (t *Target) Ranks() bool { return t.Endpoint == EndpointRankings || t.Endpoint == EndpointRerank }
+func (t *Target) Ranks() bool {
+	return slices.Contains([]string{EndpointRankings, EndpointRerank, EndpointCohereRerank, EndpointJinaRerank, EndpointScore}, t.Endpoint)
+}
 
 // Batches reports whether a request may hold several texts.
 func (t *Target) Batches() bool {
 	if t.Shaped() && slices.Contains([]string{EndpointCompletions, EndpointGenerate, EndpointTGI}, t.Endpoint) {
 		return true
 	}
-	return slices.Contains([]string{EndpointEmbeddings, EndpointRankings, EndpointRerank, EndpointTemplate}, t.Endpoint)
+	return t.Ranks() || slices.Contains([]string{EndpointEmbeddings, EndpointClassify, EndpointPooling, EndpointTemplate}, t.Endpoint)
 }
 
 // TemplateEmbedQA is a template that is built in: a list of texts as NVIDIA's

@@ -162,6 +162,18 @@ func Media(p *prompt.Prompt) []*prompt.Part {
 	return list
 }
 
+// AppendStrings appends texts as a JSON list.
+func AppendStrings(b []byte, texts []string) []byte {
+	b = append(b, '[')
+	for i, text := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendString(b, text)
+	}
+	return append(b, ']')
+}
+
 // AppendIDs appends token ids as a JSON list.
 func AppendIDs(b []byte, ids []int32) []byte {
 	b = append(b, '[')

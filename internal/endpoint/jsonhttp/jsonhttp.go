@@ -168,7 +168,7 @@ func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
 	case plan.EndpointRerank:
 		b := append(e.start.Begin(p), `"query":`...)
 		b = append(body.AppendString(b, body.Plain(p)), `,"texts":`...)
-		return append(appendTexts(b, passages(p)), '}'), nil
+		return append(body.AppendStrings(b, passages(p)), '}'), nil
 	case plan.EndpointRetrieval:
 		return e.pictures(p)
 	case plan.EndpointTGI:
@@ -184,17 +184,6 @@ func passages(p *prompt.Prompt) []string {
 		return []string{body.Plain(p)}
 	}
 	return p.Texts
-}
-
-func appendTexts(b []byte, texts []string) []byte {
-	b = append(b, '[')
-	for i, text := range texts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = body.AppendString(b, text)
-	}
-	return append(b, ']')
 }
 
 func (e *Endpoint) pictures(p *prompt.Prompt) ([]byte, error) {

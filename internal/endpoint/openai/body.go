@@ -82,6 +82,8 @@ func (e *bodyEncoder) encode(p *prompt.Prompt) ([]byte, error) {
 		b = appendInput(append(b, `"input":`...), p)
 	case e.kind == Completions && hasMedia(p):
 		return nil, errors.New("completions do not support images, audio or video: use chat")
+	case e.kind == Completions && p.IDs != nil:
+		b = body.AppendIDs(append(b, `"prompt":`...), p.IDs)
 	case e.kind == Completions:
 		b = append(b, `"prompt":`...)
 		b = body.AppendString(b, body.Plain(p))

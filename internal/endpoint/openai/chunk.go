@@ -19,6 +19,10 @@ type chunk struct {
 	others  bool   // it has a choice other than the first
 	finish  []byte // the finish reason, or nil
 	usage   usage  // token counts; all -1 when it has none
+
+	spoken     bool // it is of a transcription
+	streamed   bool // or of a stream of one
+	transcript bool // with a text
 }
 
 // usage is the server's own count of tokens; -1: not said.
@@ -70,7 +74,11 @@ func (c *chunk) parse(data []byte) error {
 				s.Skip()
 			}
 		default:
-			s.Skip()
+			if c.spoken {
+				c.parseSpoken(key)
+			} else {
+				s.Skip()
+			}
 		}
 	}
 	// Beside choices or embeddings it is a remark.
@@ -80,7 +88,7 @@ func (c *chunk) parse(data []byte) error {
 
 func (c *chunk) reset() {
 	c.choices, c.data, c.failed, c.role, c.others = false, false, false, false, false
-	c.hollow, c.detail = false, false
+	c.hollow, c.detail, c.transcript = false, false, false
 	c.finish = nil
 	c.usage = unknown()
 }
@@ -103,7 +111,7 @@ func (c *chunk) label() record.EventKind {
 		return record.Role
 	case c.usage.known() && !c.Blank:
 		return record.Usage
-	case c.choices:
+	case c.choices, c.transcript:
 		return record.Empty
 	}
 	return record.Unknown
@@ -316,6 +324,14 @@ func (c *chunk) parseUsage() {
 			})
 		case "completion_tokens_details":
 			c.parseHidden()
+		case "input_tokens", "output_tokens":
+			if !c.spoken {
+				s.Skip()
+			} else if key[0] == 'i' {
+				c.Count(&c.usage.prompt)
+			} else {
+				c.Count(&c.usage.completion)
+			}
 		default:
 			s.Skip()
 		}

@@ -45,7 +45,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	rec := &x.Record
 	c := chunk{first: d.First || d.count.Plain && (d.kind != Chat || rec.Call != "")} // one that goes on goes on from the first
-	c.Text, c.Apart = rec.Text, d.count.Plain
+	c.Text, c.Apart, c.spoken = rec.Text, d.count.Plain, d.kind == Transcriptions
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.Text
 	if err != nil {
@@ -73,9 +73,13 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	case d.kind == Embeddings:
 		rec.Text = rec.Text[:0]
 		event.Text = 0
-	case !c.choices:
+	case !c.choices && !c.transcript:
 		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, "the answer has no choices: "+decode.Message(rec.Body))
+		what := "choices"
+		if d.kind == Transcriptions {
+			what = "text"
+		}
+		decode.Fail(rec, record.BadBody, rec.End, "the answer has no "+what+": "+decode.Message(rec.Body))
 		return
 	default:
 		event.Tokens = d.count.CountUnstreamed(rec, c.usage.completion, c.usage.hidden)
@@ -90,6 +94,7 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 // takeUsage takes over what the server says about the prompt.
 func (d *Decoder) takeUsage(x *record.Exchange, u usage) {
 	d.count.Prompt(x, u.prompt)
+	d.unsent(x)
 	if u.cached >= 0 {
 		x.Cached = u.cached
 	}

@@ -39,7 +39,7 @@ func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 
 func (d *Decoder) newStreamed(x *record.Exchange) streamed {
 	return streamed{by: d, x: x, rec: &x.Record, usage: unknown(),
-		chunk: chunk{first: d.First || d.count.Plain, Part: decode.Part{Text: x.Text}}}
+		chunk: chunk{first: d.First || d.count.Plain, spoken: d.kind == Transcriptions, streamed: true, Part: decode.Part{Text: x.Text}}}
 }
 
 // stream is decode.ReadStream for a stream that is here as a whole, in a fifth less time: nothing is

@@ -1,5 +1,5 @@
-// Package openai speaks the OpenAI HTTP protocol: chat completions, completions
-// and embeddings, streamed and not.
+// Package openai speaks the OpenAI HTTP protocol: chat completions, completions and
+// transcriptions, streamed and not, and embeddings.
 package openai
 
 import (
@@ -29,9 +29,10 @@ type Kind string
 
 // The endpoints of the protocol.
 const (
-	Chat        Kind = "chat"
-	Completions Kind = "completions"
-	Embeddings  Kind = "embeddings"
+	Chat           Kind = plan.EndpointChat
+	Completions    Kind = plan.EndpointCompletions
+	Embeddings     Kind = plan.EndpointEmbeddings
+	Transcriptions Kind = plan.EndpointTranscriptions
 )
 
 func (k Kind) path() string {
@@ -40,6 +41,8 @@ func (k Kind) path() string {
 		return "/v1/completions"
 	case Embeddings:
 		return "/v1/embeddings"
+	case Transcriptions:
+		return "/v1/audio/transcriptions"
 	default:
 		return "/v1/chat/completions"
 	}
@@ -49,6 +52,7 @@ func (k Kind) path() string {
 type Endpoint struct {
 	*replica.Set
 	body bodyEncoder
+	form *formEncoder // of transcriptions; else nil
 }
 
 // New makes an Endpoint of a target whose model is known.
@@ -59,7 +63,15 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		return nil, err
 	}
 	e := &Endpoint{body: body}
+	ctype := ""
+	if kind == Transcriptions {
+		ctype = formType
+		if e.form, err = newFormEncoder(t); err != nil {
+			return nil, err
+		}
+	}
 	e.Set, err = replica.New(t, o, replica.Protocol{
+		Type:     ctype,
 		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, kind.path()) },
 		Streamed: t.Streaming && kind != Embeddings,
 	})
@@ -68,7 +80,11 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 
 // Prepare encodes a request.
 func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	body, err := e.body.encode(p)
+	encode := e.body.encode
+	if e.form != nil {
+		encode = e.form.encode
+	}
+	body, err := encode(p)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/anthropic"
 	"github.com/inferometer/inferometer/internal/endpoint/jsonhttp"
+	"github.com/inferometer/inferometer/internal/endpoint/listed"
 	"github.com/inferometer/inferometer/internal/endpoint/openai"
 	"github.com/inferometer/inferometer/internal/endpoint/predict"
 	"github.com/inferometer/inferometer/internal/endpoint/responses"
@@ -18,9 +19,14 @@ import (
 func All() map[string]endpoint.Protocol {
 	all := map[string]endpoint.Protocol{}
 	for _, p := range []endpoint.Protocol{
-		extended(openai.Protocol(), map[string]endpoint.Protocol{plan.EndpointResponses: responses.Protocol()}),
+		extended(openai.Protocol(), map[string]endpoint.Protocol{
+			plan.EndpointResponses: responses.Protocol(), plan.EndpointScore: listed.Protocol(), plan.EndpointClassify: listed.Protocol(),
+			plan.EndpointPooling: listed.Protocol(), plan.EndpointImages: listed.Protocol(),
+		}),
 		anthropic.Protocol(),
-		extended(jsonhttp.Protocol(), map[string]endpoint.Protocol{plan.EndpointSGLang: sglang.Protocol()}),
+		extended(jsonhttp.Protocol(), map[string]endpoint.Protocol{
+			plan.EndpointSGLang: sglang.Protocol(), plan.EndpointCohereRerank: listed.Protocol(), plan.EndpointJinaRerank: listed.Protocol(),
+		}),
 		predict.TensorFlowServing(),
 		predict.TorchServe(),
 		triton.Protocol(),

@@ -4,6 +4,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type Protocol struct {
 	// Auth are the fields that carry the API key; nil means as a bearer token.
 	Auth     func(key string) []http1.Field
 	Fields   []http1.Field // of the protocol's own
+	Type     string        // media type of request bodies; empty: JSON
 	Streamed bool          // responses are streams of events
 }
 
@@ -157,7 +159,7 @@ func ModelsURL(base string) (*url.URL, error) {
 		return nil, err
 	}
 	path := strings.TrimSuffix(u.Path, chat)
-	for _, end := range []string{"/v1/completions", "/v1/embeddings", "/v1/responses"} {
+	for _, end := range []string{"/v1/completions", "/v1/embeddings", "/v1/responses", "/v1/audio/transcriptions", "/v1/images/generations"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	u.Path = path + "/v1/models"
@@ -186,7 +188,7 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 	}
 	own := []http1.Field{
 		{Name: "User-Agent", Value: "inferometer"},
-		{Name: "Content-Type", Value: "application/json"},
+		{Name: "Content-Type", Value: cmp.Or(p.Type, "application/json")},
 		{Name: "Accept", Value: accept},
 	}
 	switch auth := timedconn.ProxyAuthorization(u); {

@@ -16,6 +16,12 @@ const (
 	TGI       // of Text Generation Inference
 	Responses // OpenAI's
 	SGLang    // its own
+	Documents // rankings as Cohere, Jina and vLLM have them
+	Score     // of vLLM, as the next two
+	Classify
+	Pooling
+	Images         // OpenAI's, made
+	Transcriptions // OpenAI's and vLLM's
 )
 
 // Prefix is what the ids of responses begin with.
@@ -23,7 +29,8 @@ func (a API) Prefix() string {
 	return [...]string{
 		Chat: "chatcmpl-", Completions: "cmpl-", Embeddings: "embd-", Triton: "triton-", Messages: "msg_",
 		Ranking: "rank-", Rerank: "rank-", Retrieval: "infer-", TGI: "tgi-",
-		Responses: "resp_", SGLang: "",
+		Responses: "resp_", SGLang: "", Documents: "rerank-", Score: "score-", Classify: "classify-", Pooling: "pool-",
+		Images: "img-", Transcriptions: "trsc-",
 	}[a]
 }
 
@@ -32,14 +39,18 @@ func (a API) content() string {
 	return [...]string{
 		Chat: "messages", Completions: "prompt", Embeddings: "input", Triton: "", Messages: "messages",
 		Ranking: "passages", Rerank: "texts", Retrieval: "input", TGI: "inputs",
-		Responses: "input", SGLang: "text",
+		Responses: "input", SGLang: "text", Documents: "documents", Score: "text_2", Classify: "input", Pooling: "input",
+		Images: "prompt", Transcriptions: "file",
 	}[a]
 }
 
 // Generates says whether responses are text that a model writes.
 func (a API) Generates() bool {
-	return a == Chat || a == Completions || a == Messages || a == TGI || a == Responses || a == SGLang
+	return a == Chat || a == Completions || a == Messages || a == TGI || a == Responses || a == SGLang || a == Transcriptions
 }
 
 // Speaks says whether responses are a chat's: they may reason and call tools.
 func (a API) Speaks() bool { return a == Chat || a == Messages || a == Responses }
+
+// Ranks says whether responses say how well texts fit another one.
+func (a API) Ranks() bool { return a == Ranking || a == Rerank || a == Documents || a == Score }

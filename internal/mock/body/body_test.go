@@ -113,6 +113,18 @@ func TestBadBody(t *testing.T) {
 		{Responses, `{"input":"x","max_tokens":3}`, "'max_tokens'"},
 		{Responses, `{"input":"x","max_output_tokens":0}`, "at least 1"},
 		{Responses, `{"messages":[]}`, "'messages'"},
+		{Documents, `{"query":"x"}`, "documents: field required"},
+		{Documents, `{"documents":["x"]}`, "query: field required"},
+		{Documents, `{"query":"x","documents":"y"}`, "must be an array"},
+		{Documents, `{"query":"x","documents":["y"],"texts":["z"]}`, "'texts'"},
+		{Score, `{"text_1":"x"}`, "text_2: field required"},
+		{Score, `{"text_2":["x"]}`, "text_1: field required"},
+		{Classify, `{"input":"x","stream":true}`, "'stream'"},
+		{Pooling, `{"text":"x"}`, "'text'"},
+		{Images, `{"prompt":"x","size":"huge"}`, "WIDTHxHEIGHT"},
+		{Images, `{"prompt":"x","n":11}`, "from 1 to 10"},
+		{Images, `{"prompt":"x","response_format":"png"}`, "url or b64_json"},
+		{Images, `{"prompt":"x","stream":true}`, "in one piece"},
 		{SGLang, `{"sampling_params":{}}`, "text: field required"},
 		{SGLang, `{"text":"a","input_ids":[1]}`, "either text or input_ids"},
 		{SGLang, `{"text":["a","b"]}`, "one prompt in a request"},
@@ -160,7 +172,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"query":{"text":"q"},"passages":[{"text":"p"}],"texts":["t"],"inputs":"i","parameters":{"max_new_tokens":3}}`))
 	f.Add([]byte(`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}],"text":"t","sampling_params":{"n":1}}`))
 	mutate.Fuzz(f, func(t *testing.T, b []byte) {
-		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI, Responses, SGLang} {
+		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI, Responses, SGLang, Documents, Score, Classify, Pooling, Images} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
 				t.Errorf("%q is not JSON but was taken", b)
@@ -168,6 +180,60 @@ func FuzzBody(f *testing.F) {
 			if err == nil && (p.Inputs < 1 || p.N < 1 && a.Generates()) {
 				t.Errorf("%q gives %d inputs, n %d", b, p.Inputs, p.N)
 			}
+		}
+	})
+}
+
+// form is a body of parts, each a name and a value; that of the file has a type too.
+func form(parts ...[2]string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		head := `name="` + p[0] + `"`
+		if p[0] == "file" {
+			head += "; filename=\"a.wav\"\r\nContent-Type: audio/wav"
+		}
+		b.WriteString("--x\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + p[1] + "\r\n")
+	}
+	return b.String() + "--x--\r\n"
+}
+
+// wav is half a second of silence at 8 kHz and 8 bits.
+var wav = "RIFF\xc4\x0f\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\xa0\x0f\x00\x00" + strings.Repeat("\x80", 4000)
+
+func TestForm(t *testing.T) {
+	const ctype = "multipart/form-data; boundary=x"
+	for _, tt := range []struct{ ctype, body, want string }{
+		{ctype, form([2]string{"file", wav}, [2]string{"model", "m"}, [2]string{"prompt", "a b"}, [2]string{"stream", "true"}, [2]string{"max_completion_tokens", "3"}), ""},
+		{"application/json", `{}`, "must be multipart/form-data"},
+		{ctype, form([2]string{"model", "m"}), "file: field required"},
+		{ctype, form([2]string{"file", "nothing"}), "not a WAV"},
+		{ctype, form([2]string{"file", wav}, [2]string{"stream", "maybe"}), "true or false"},
+		{ctype, form([2]string{"file", wav}, [2]string{"max_completion_tokens", "0"}), "at least 1"},
+		{ctype, form([2]string{"file", wav}, [2]string{"foo", "1"}), "'foo'"},
+		{ctype, form([2]string{"file", wav}, [2]string{"response_format", "srt"}), "verbose_json"},
+		{ctype, "--x\r\n", "file: field required"},
+		{ctype, "--x\r\n\r\nabc", "form is broken"},
+	} {
+		var p Params
+		p.Reset(0)
+		err := ReadForm(tt.ctype, true, []byte(tt.body), &p)
+		if tt.want == "" {
+			if err != nil || string(p.Model) != "m" || !p.Stream || p.Max != 3 || p.Form.Seconds != 0.5 || p.Words.N != 2+5 || p.Media != 1 {
+				t.Errorf("%v, %+v", err, p)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%.80q: %v, want %q in it", tt.body, err, tt.want)
+		}
+	}
+}
+
+func FuzzForm(f *testing.F) {
+	f.Add([]byte(form([2]string{"file", wav}, [2]string{"model", "m"})))
+	mutate.Fuzz(f, func(t *testing.T, b []byte) {
+		var p Params
+		p.Reset(4)
+		if err := ReadForm("multipart/form-data; boundary=x", true, b, &p); err == nil && (p.Inputs != 1 || p.Form.Seconds < 0) {
+			t.Errorf("%+v", p)
 		}
 	})
 }

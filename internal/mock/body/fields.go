@@ -30,6 +30,15 @@ var knownFields = [...]string{
 	Rerank:    " query texts truncate raw_scores return_text truncation_direction ",
 	Retrieval: " input model merge_levels ",
 	TGI:       " inputs parameters stream model ",
+	Documents: commonFields + "query documents top_n return_documents max_tokens_per_doc max_chunks_per_doc rank_fields ",
+	Score:     commonFields + "text_1 text_2 queries documents activation use_activation encoding_format ",
+	Classify:  commonFields + "input activation use_activation ",
+	Pooling:   commonFields + "input messages encoding_format dimensions additional_data normalize embed_dtype endianness task softmax activation use_activation ",
+	Images: " model prompt n size quality style response_format user background moderation output_format output_compression seed " +
+		"negative_prompt num_inference_steps guidance_scale stream partial_images ",
+	Transcriptions: " file model language prompt response_format temperature timestamp_granularities timestamp_granularities[] stream include include[] " +
+		"chunking_strategy stream_include_usage stream_continuous_usage_stats max_completion_tokens seed top_p top_k min_p frequency_penalty " +
+		"presence_penalty repetition_penalty to_language vllm_xargs user ",
 	SGLang: " text input_ids sampling_params stream rid return_logprob logprob_start_len top_logprobs_num token_ids_logprob return_text_in_logprobs " +
 		"image_data audio_data video_data modalities log_metrics return_hidden_states lora_path lora_id session_params custom_logit_processor " +
 		"priority bootstrap_host bootstrap_port bootstrap_room return_routed_experts data_parallel_rank extra_key conversation_id ",

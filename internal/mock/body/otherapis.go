@@ -32,15 +32,17 @@ func (r *Reader) passages(name []byte) error {
 		return fmt.Errorf("%s: must be an array", name)
 	}
 	return r.array(func() error {
-		before := r.p.Words.N
+		before, kind := r.p.Words.N, r.peek()
+		from := r.i
 		var err error
-		if r.peek() == '{' {
+		if kind == '{' {
 			err = r.part()
 		} else {
 			err = r.content()
 		}
 		r.p.Inputs++
 		r.p.PerInput = append(r.p.PerInput, r.p.Words.N-before)
+		r.p.Documents = append(r.p.Documents, r.b[from:r.i])
 		return err
 	})
 }
@@ -92,15 +94,7 @@ func (r *Reader) tgiParameter(key []byte) error {
 }
 
 // IsSGLang reports whether a body asks for text as SGLang has it, and not Text Generation Inference, which has the same path.
-func IsSGLang(b []byte) bool {
-	s, found := scanner{b: b}, false
-	_ = s.object(func(key []byte) error { // what is broken is found when it is read
-		found = found || string(key) == "text" || string(key) == "input_ids"
-		_, err := s.skip()
-		return err
-	})
-	return found
-}
+func IsSGLang(b []byte) bool { return hasField(b, "text", "input_ids") }
 
 func (r *Reader) sglangField(raw []byte) (taken bool, err error) {
 	switch string(raw) {

@@ -31,18 +31,23 @@ type Params struct {
 	NoTool             bool
 	Dim                int
 	Base64             bool
-	present            bool   // messages, prompt or input was there
-	query              bool   // of a ranking, it was there
-	Details            bool   // of Text Generation Inference, asked for
-	Media              int    // parts of messages that are no text
-	Previous           []byte // the response that this one goes on from
+	present            bool     // messages, prompt or input was there
+	query              bool     // of a ranking, it was there
+	Form               Form     // of a transcription, what is not in other fields
+	Width, Height      int      // of images
+	URLs               bool     // of images are wanted, not their bytes
+	Documents          [][]byte // that are ranked, as JSON
+	Top                int      // how many results of a ranking are wanted; -1: all
+	Details            bool     // of Text Generation Inference, asked for
+	Media              int      // parts of messages that are no text
+	Previous           []byte   // the response that this one goes on from
 	unknown            []string
 }
 
 // Reset makes p that of a request without fields, and keeps its memory. Words are hashed by blocks of that many.
 func (p *Params) Reset(block int) {
-	words, perInput, unknown := p.Words, p.PerInput[:0], p.unknown[:0]
-	*p = Params{Max: -1, MaxCompletion: -1, N: 1, Dim: -1, Words: words, PerInput: perInput, unknown: unknown}
+	words, perInput, documents, unknown := p.Words, p.PerInput[:0], p.Documents[:0], p.unknown[:0]
+	*p = Params{Max: -1, MaxCompletion: -1, N: 1, Dim: -1, Top: -1, Words: words, PerInput: perInput, Documents: documents, unknown: unknown}
 	p.Words.reset(block)
 }
 
@@ -95,8 +100,8 @@ func (r *Reader) check() error {
 		return fmt.Errorf("%s: field required", content)
 	case p.Inputs == 0:
 		return fmt.Errorf("%s: cannot be empty", content)
-	case (r.api == Ranking || r.api == Rerank) && !p.query:
-		return fmt.Errorf("query: field required")
+	case r.api.Ranks() && !p.query:
+		return fmt.Errorf("%s: field required", r.api.query())
 	case !r.api.Generates():
 		return nil
 	case r.api == Messages && p.Max < 0:
@@ -185,6 +190,10 @@ func (r *Reader) otherField(raw []byte) (taken bool, err error) {
 		return r.responsesField(raw)
 	case SGLang:
 		return r.sglangField(raw)
+	case Images:
+		return r.imageField(raw)
+	case Documents, Score, Classify, Pooling:
+		return r.pooledField(raw)
 	default:
 		return r.rankField(raw)
 	}

@@ -110,7 +110,7 @@ p.yaml:4:39: target.urls[2]: names no host (such as http://localhost:8000)
 p.yaml:4:50: target.urls[3]: has a fragment (#), which is never sent (leave it out)
 p.yaml:4:64: target.urls[4]: is empty (such as http://localhost:8000)
 p.yaml:6:13: target.protocol: unknown value "kserve" (one of openai, anthropic, triton, http, tfserving, torchserve)
-p.yaml:5:13: target.endpoint: unknown value "chatt"; did you mean "chat"? (one of chat, completions, responses, embeddings)
+p.yaml:5:13: target.endpoint: unknown value "chatt"; did you mean "chat"? (one of chat, completions, responses, embeddings, classify, pooling, score, audio_transcription, image_generation)
 p.yaml:7:9: target.path: "v1" does not begin with a slash (such as /v1/chat/completions)
 p.yaml:8:12: target.headers: "a b" is not a header name
 p.yaml:8:27: target.headers.ok: a header's value must be on one line

@@ -46,6 +46,22 @@ func (c *checker) requests(p *plan.Plan) {
 	c.passages(p)
 	c.sessions(p)
 	c.systemPrompt(p)
+	c.tokenIDs(p)
+}
+
+// tokenIDs checks what has prompts sent as token ids.
+func (c *checker) tokenIDs(p *plan.Plan) {
+	const at = "data.token_ids"
+	d, t := &p.Data, &p.Target
+	switch {
+	case !d.TokenIDs:
+	case t.Endpoint != plan.EndpointCompletions && t.Endpoint != plan.EndpointSGLang || t.Shaped():
+		c.lacks(at, "target.endpoint", "only for completions and sglang", "leave it out")
+	case p.Tokenizer.Name == plan.TokenizerWords || p.Tokenizer.Name == plan.TokenizerServer:
+		c.lacks(at, "tokenizer.name", "tokenizer "+truncate.Quote(p.Tokenizer.Name)+" has no ids", "name the model's")
+	case !d.Media.None():
+		c.lacks(at, "data.media", "prompts with media cannot be sent as token ids", "leave one of them out")
+	}
 }
 
 // systemPrompt checks what puts a system prompt in front of prompts that have none of their own.

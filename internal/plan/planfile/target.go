@@ -47,7 +47,7 @@ func sourcesSpec() *form {
 }
 
 func httpEndpoints() []string {
-	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointSGLang,
+	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointSGLang, plan.EndpointCohereRerank, plan.EndpointJinaRerank,
 		plan.EndpointTemplate}
 }
 
@@ -56,6 +56,9 @@ func (d *Draft) inferHTTP() {
 	t := &d.Plan.Target
 	if slices.Contains(httpEndpoints(), t.Endpoint) && !d.Given("target.protocol") {
 		t.Protocol = plan.ProtocolHTTP
+	}
+	if t.Endpoint == plan.EndpointTranscriptions && !d.Given("data.media.audio.count") && d.Plan.Data.Source == plan.SourceSynthetic {
+		d.Plan.Data.Media.Audio.Count = plan.Length{Dist: plan.DistFixed, Mean: 1}
 	}
 	if !t.Generates() && !d.Given("target.streaming") {
 		t.Streaming = false

@@ -12,7 +12,8 @@ import (
 )
 
 func openaiEndpoints() []string {
-	return []string{plan.EndpointChat, plan.EndpointCompletions, plan.EndpointResponses, plan.EndpointEmbeddings}
+	return []string{plan.EndpointChat, plan.EndpointCompletions, plan.EndpointResponses, plan.EndpointEmbeddings,
+		plan.EndpointClassify, plan.EndpointPooling, plan.EndpointScore, plan.EndpointTranscriptions, plan.EndpointImages}
 }
 
 // endpointNames are the endpoints of all protocols.

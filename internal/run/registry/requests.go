@@ -11,6 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/pool"
 	"github.com/inferometer/inferometer/internal/prompt/shaped"
 	"github.com/inferometer/inferometer/internal/prompt/systemprompt"
+	"github.com/inferometer/inferometer/internal/prompt/tokenids"
 	"github.com/inferometer/inferometer/internal/token/loader"
 )
 
@@ -56,6 +57,13 @@ func (k Kit) add(ctx context.Context, p *plan.Plan, found *loader.Found, out *Pr
 			return err
 		}
 		out.Source = s
+	}
+	if p.Data.TokenIDs {
+		e, ok := found.Tokenizer.(tokenids.Encoder)
+		if !ok {
+			return plan.Faults{{Path: "data.token_ids", Text: "tokenizer " + found.Tokenizer.Name() + " has no ids", Hint: "name the model's tokenizer"}}
+		}
+		out.Source = tokenids.New(out.Source, e)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/media"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/collect"
 )
@@ -121,6 +122,9 @@ func (pre *Preflight) prompt(i int) (*prompt.Prompt, error) {
 			return nil, err
 		}
 		p.Parts = []prompt.Part{{Kind: prompt.Image, Type: "image/png", Data: b.Bytes()}}
+	}
+	if t.Endpoint == plan.EndpointTranscriptions {
+		p.Parts = []prompt.Part{{Kind: prompt.Audio, Type: "audio/wav", Data: media.WAV(media.Sound{Length: time.Second}, nil)}}
 	}
 	return p, nil
 }

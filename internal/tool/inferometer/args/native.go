@@ -336,7 +336,7 @@ func (b *builder) exactLengths() {
 		}
 	}
 	spoken := p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolOpenAI || p.Target.Protocol == plan.ProtocolAnthropic
-	asked := b.given("input-tokens") || b.given("system-prompt-tokens") || b.given("shared-prefix")
+	asked := b.given("input-tokens") || b.given("system-prompt-tokens") || b.given("shared-prefix") || b.given("token-ids")
 	made := generated(&p.Data) && asked || p.Data.Source == plan.SourceTrace
 	if spoken && made && p.Data.Corpus == "" && !b.draft.Given("tokenizer") {
 		b.draft.Put("tokenizer.find", "--input-tokens", "true")

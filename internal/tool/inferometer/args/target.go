@@ -82,6 +82,8 @@ func servedAt(path string) (protocol, endpoint string) {
 		{"/v1/completions", plan.ProtocolOpenAI, plan.EndpointCompletions},
 		{"/v1/responses", plan.ProtocolOpenAI, plan.EndpointResponses},
 		{"/v1/embeddings", plan.ProtocolOpenAI, plan.EndpointEmbeddings},
+		{"/v1/audio/transcriptions", plan.ProtocolOpenAI, plan.EndpointTranscriptions},
+		{"/v1/images/generations", plan.ProtocolOpenAI, plan.EndpointImages},
 		{"/v1/messages", plan.ProtocolAnthropic, plan.EndpointMessages},
 	} {
 		if strings.HasSuffix(path, known.path) {

@@ -5,8 +5,8 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// This file is Text Generation Inference: /generate, /generate_stream, and the root,
-// which is either as the body says.
+// This file is the two servers that have /generate: Text Generation Inference, with /generate_stream and the root,
+// which is either as the body says, and SGLang, of whose streams each event has all that there is so far.
 
 // tgiToken sends n tokens from the at-th on. The last event has the whole text too.
 func (c *call) tgiToken(at, n int, finish string, last bool) bool {
@@ -60,4 +60,33 @@ func tgiError(text string, status int) string {
 		kind = "validation"
 	}
 	return `{"error":` + string(body.AppendQuoted(nil, text)) + `,"error_type":"` + kind + `"}`
+}
+
+// sglangPiece sends n tokens from the at-th on, behind those that were sent before.
+func (c *call) sglangPiece(at, n int, finish string, last bool) bool {
+	c.str("data: ")
+	c.sglangObject(at+n, finish)
+	c.str("\n\n")
+	return c.event(truthfile.KindContent, n, last)
+}
+
+// sglangObject writes the first n tokens and what is known of the request; a finish reason says that they are all.
+func (c *call) sglangObject(n int, finish string) {
+	c.str(`{"text":"`)
+	c.words(0, 0, n)
+	c.str(`","output_ids":[`)
+	for i := range n {
+		c.comma(i)
+		c.int(wordID(token(c.textStart(0) + i)[1:]))
+	}
+	c.put(`],"meta_info":{"id":"`, c.id, `","finish_reason":`)
+	switch finish {
+	case "":
+		c.str(`null`)
+	case "length":
+		c.put(`{"type":"length","length":`, n, `}`)
+	default:
+		c.put(`{"type":"`, finish, `","matched":2}`)
+	}
+	c.put(`,"prompt_tokens":`, c.seq.Prompt, `,"completion_tokens":`, n, `,"cached_tokens":`, c.seq.Cached, `,"weight_version":"default"}}`)
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// Encoder is a tokenizer that tells the ids of a text, without special tokens around it.
-type Encoder interface {
+// IDEncoder is a tokenizer that tells the ids of a text, without special tokens around it.
+type IDEncoder interface {
 	Encode(text string, special bool) []int32
 }
 
 // Source gives the prompts of another source with their ids.
 type Source struct {
 	prompt.Wrapper
-	encoder Encoder
+	encoder IDEncoder
 }
 
 // New makes ids of the prompts of a source.
-func New(s prompt.Source, e Encoder) *Source {
+func New(s prompt.Source, e IDEncoder) *Source {
 	return &Source{Wrapper: prompt.Wrapper{Source: s}, encoder: e}
 }
 

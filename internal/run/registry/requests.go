@@ -59,7 +59,7 @@ func (k Kit) add(ctx context.Context, p *plan.Plan, found *loader.Found, out *Pr
 		out.Source = s
 	}
 	if p.Data.TokenIDs {
-		e, ok := found.Tokenizer.(tokenids.Encoder)
+		e, ok := found.Tokenizer.(tokenids.IDEncoder)
 		if !ok {
 			return plan.Faults{{Path: "data.token_ids", Text: "tokenizer " + found.Tokenizer.Name() + " has no ids", Hint: "name the model's tokenizer"}}
 		}

@@ -172,7 +172,8 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"query":{"text":"q"},"passages":[{"text":"p"}],"texts":["t"],"inputs":"i","parameters":{"max_new_tokens":3}}`))
 	f.Add([]byte(`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}],"text":"t","sampling_params":{"n":1}}`))
 	mutate.Fuzz(f, func(t *testing.T, b []byte) {
-		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI, Responses, SGLang, Documents, Score, Classify, Pooling, Images} {
+		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI, Responses, SGLang, Documents,
+			Score, Classify, Pooling, Images} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
 				t.Errorf("%q is not JSON but was taken", b)

@@ -47,8 +47,8 @@ func sourcesSpec() *form {
 }
 
 func httpEndpoints() []string {
-	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointSGLang, plan.EndpointCohereRerank, plan.EndpointJinaRerank,
-		plan.EndpointTemplate}
+	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointSGLang,
+		plan.EndpointCohereRerank, plan.EndpointJinaRerank, plan.EndpointTemplate}
 }
 
 // inferHTTP fills in what the endpoint says.

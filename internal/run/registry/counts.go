@@ -25,7 +25,8 @@ func templateOptions(p *plan.Plan, found *loader.Found) chat.Options {
 func specials(p *plan.Plan, found *loader.Found) int {
 	add, given := p.Target.Body["add_special_tokens"].(bool)
 	e, ok := found.Tokenizer.(*token.Pipeline)
-	if !ok || given && !add || p.Data.TokenIDs || p.Target.Endpoint != plan.EndpointCompletions || p.Target.Protocol != plan.ProtocolOpenAI || p.Target.Shaped() {
+	if !ok || given && !add || p.Data.TokenIDs ||
+		p.Target.Endpoint != plan.EndpointCompletions || p.Target.Protocol != plan.ProtocolOpenAI || p.Target.Shaped() {
 		return 0
 	}
 	return len(e.Encode("", true))

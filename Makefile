@@ -138,7 +138,7 @@ bench-page: ## bench/performance.md out of the saved runs in bench/results
 peers: ## install the tools that bench compares with, under .peers
 	scripts/peers.sh all
 
-conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp conformance-page conformance-docs ## everything that is held against the originals
+conformance: conformance-tokens conformance-genai-perf conformance-perf-analyzer conformance-inference-perf conformance-export conformance-otlp conformance-sdks conformance-page conformance-docs ## everything that is held against the originals
 
 conformance-perf-analyzer: build triton ## reports, figures and exports beside the real perf_analyzer, on a real Triton; about 10 minutes
 	scripts/peers.sh perf_analyzer tokenizer genai-perf
@@ -199,6 +199,10 @@ conformance-export: build ## exports of runs of every kind, read with pandas and
 	scripts/peers.sh frames
 	.peers/frames/bin/python scripts/conformance-export.py $(BIN)
 	.peers/frames/bin/python scripts/notebook.py $(BIN) examples/notebook/requests.ipynb
+
+conformance-sdks: build ## the SDKs of OpenAI, Anthropic, Cohere and Triton against the mock; half a minute
+	scripts/peers.sh sdks
+	.peers/sdks/bin/python scripts/conformance-sdks.py $(BIN)
 
 conformance-otlp: build ## spans and metrics in a real OpenTelemetry collector, which it builds; some minutes
 	scripts/otelcol.sh

@@ -163,10 +163,11 @@ var house = []struct{ name, may string }{
 	{"remote/proxy", "plan golang.org/x/net"},
 
 	// The yardstick shares nothing with what it measures but the definition of messages.
-	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body mock/truthfile mock/cert"},
+	{"mock", "./repository lib/kserve golang.org/x/net google.golang.org/protobuf mock/timer mock/config mock/latency mock/body mock/truthfile mock/cert mock/schema"},
 	{"mock/config", "github.com/spf13/pflag mock/repository"},
 	{"mock/body", "mock/config"},
 	{"mock/cert", "mock/config"},
+	{"mock/schema", ""},
 	{"mock/latency", "mock/config"},
 	{"mock/truthfile", "mock/body"},
 	{"mock/timer", "golang.org/x/sys"},

@@ -2,7 +2,7 @@
 # Installs the real peers that `make bench` compares with, from PyPI, each in an
 # environment of its own under PEERS_DIR (.peers by default).
 #
-#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | frames]...
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | frames | sdks]...
 #
 # What is already there and runs is left alone, so the script can be run again.
 set -euo pipefail
@@ -21,6 +21,7 @@ LLM_PERF=13ff117870d3b5a09e3931adae473d3bb62ceaa0 # the later one has another ta
 TOKENIZERS=0.22.1
 VLLM=0.32.0
 VLLM_RS=6f2bb3c5b4dc03cab615c8985971247f016c7113b7e5010da447eb633800dfa5 # SHA-256 of the program in its wheel
+SDKS="openai==3.51.0 anthropic==2.10.0 cohere==7.3.1 tritonclient[http,grpc]==2.73.0"
 FRAMES="pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0"
 
 say() { printf 'peers: %s\n' "$*" >&2; }
@@ -184,6 +185,14 @@ frames() {
   venv frames 3.11 $FRAMES
 }
 
+# The SDKs that people reach servers with, for `make conformance-sdks`.
+sdks() {
+  if runs "$DIR/sdks/bin/python" -c 'import anthropic, cohere, openai, tritonclient.grpc, tritonclient.http'; then say "sdks are there"; return; fi
+  say "installing $SDKS"
+  # shellcheck disable=SC2086 # a list
+  venv sdks 3.11 $SDKS
+}
+
 guidellm() {
   if runs "$DIR/guidellm/bin/guidellm" --help; then say "guidellm is there"; return; fi
   say "installing guidellm $GUIDELLM (several GB)"
@@ -210,6 +219,7 @@ for peer in "${@:-all}"; do
     guidellm) tokenizer; guidellm ;;
     vllm-bench) tokenizer; vllm_bench ;;
     frames) frames ;;
-    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench frames" ;;
+    sdks) sdks ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench frames sdks" ;;
   esac
 done

@@ -13,6 +13,9 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
+// person is a format of JSON.
+const person = `{"type":"json_schema","json_schema":{"name":"p","schema":{"type":"object","properties":{"age":{"type":"integer","minimum":18},"name":{"type":"string"}},"required":["age","name"]}}}`
+
 // TestOtherAPIs compares whole bodies of the APIs beside OpenAI's with testdata.
 func TestOtherAPIs(t *testing.T) {
 	const path = "/v1/messages"
@@ -30,6 +33,16 @@ func TestOtherAPIs(t *testing.T) {
 		{"messages-tool-stream", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + stream + `}`, nil},
 		{"messages-no-tool", path, `{"model":"m",` + hello + `,"max_tokens":3` + tool + `,"tool_choice":{"type":"none"}}`, nil},
 		{"messages-cached", path, `{"model":"m",` + hello + `,"max_tokens":1}`, func(c *config.Server) { c.Latency.PrefixCache, c.Latency.BlockSize = true, 3 }},
+		{"count-tokens", "/v1/messages/count_tokens", `{"model":"m","system":"be brief",` + hello + `}`, nil},
+		{"detokenize", "/detokenize", `{"model":"m","tokens":[13954624,8744596,5]}`, nil},
+		{"logprobs", chatPath, `{"model":"m",` + hello + `,"max_tokens":2,"logprobs":true,"top_logprobs":2}`, nil},
+		{"logprobs-stream", chatPath, `{"model":"m",` + hello + `,"max_tokens":2,"logprobs":true` + stream + `}`, nil},
+		{"logprobs-text", textPath, `{"model":"m","prompt":"a","max_tokens":3,"logprobs":2}`, nil},
+		{"json", chatPath, `{"model":"m",` + hello + `,"max_tokens":4,"response_format":{"type":"json_object"}}`, nil},
+		{"json-stream", chatPath, `{"model":"m",` + hello + `,"max_tokens":3,"response_format":` + person + stream + `}`, nil},
+		{"json-reasoning", chatPath, `{"model":"m",` + hello + `,"max_tokens":4,"response_format":` + person + `}`, func(c *config.Server) { c.Output.ReasoningTokens = 2 }},
+		{"json-closed", chatPath, `{"model":"m",` + hello + `,"max_tokens":4,"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"type":"object","properties":{"age":{"type":"integer"}}}}}}`, nil},
+		{"json-responses", "/v1/responses", `{"model":"m","input":"hello","max_output_tokens":2,"text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object","properties":{"a":{"type":"string"}}}}}}`, nil},
 		{"responses", "/v1/responses", `{"model":"m","instructions":"be brief","input":"say hello to all","max_output_tokens":4}`, nil},
 		{"responses-stream", "/v1/responses", `{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"say hello"}]},` +
 			`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"a b"}]` + stream + `,"max_output_tokens":2}`, nil},
@@ -73,6 +86,9 @@ func TestOtherAPIs(t *testing.T) {
 			}
 			got = created.ReplaceAllString(got, `"$1":0`)
 			golden(t, filepath.Join("testdata", tt.name+".golden"), got)
+			if strings.Contains(tt.name, "token") { // no inference
+				return
+			}
 			tr := f.truths()
 			if last := tr[len(tr)-1]; last.Finish == "abort" || last.Status != 200 {
 				t.Errorf("truth: %+v", last)
@@ -127,6 +143,41 @@ func TestMessagesRefusals(t *testing.T) {
 		if resp.StatusCode != tt.status || !strings.Contains(got, tt.want) {
 			t.Errorf("%s %v: %d %s", tt.body, tt.header, resp.StatusCode, got)
 		}
+	}
+}
+
+// A server that was told its models serves no others, as vLLM does.
+func TestUnknownModels(t *testing.T) {
+	f := start(t, func(c *config.Server) { c.AnyModel, c.Models = false, []string{"mock", "other"} })
+	for model, want := range map[string]int{"mock": 200, "other": 200, "third": 404} {
+		if resp, got := f.mustPost(chatPath, `{"model":"`+model+`",`+hello+`,"max_tokens":1}`); resp.StatusCode != want {
+			t.Errorf("%s: %d %s", model, resp.StatusCode, got)
+		}
+	}
+	if resp, _ := f.mustPost(chatPath, `{`+hello+`,"max_tokens":1}`); resp.StatusCode != 200 {
+		t.Errorf("no model: %d", resp.StatusCode)
+	}
+}
+
+// What is told of a text is told back.
+func TestTokensThereAndBack(t *testing.T) {
+	f := start(t, nil)
+	_, got := f.mustPost("/tokenize", `{"prompt":"to whom it may\nconcern"}`)
+	var b struct {
+		Tokens []int `json:"tokens"`
+	}
+	if err := json.Unmarshal([]byte(got), &b); err != nil || len(b.Tokens) != 5 {
+		t.Fatalf("%s, %v", got, err)
+	}
+	ids, _ := json.Marshal(b.Tokens)
+	if _, got := f.mustPost("/detokenize", `{"tokens":`+string(ids)+`}`); got != `{"prompt":"to whom it may concern"}` {
+		t.Error(got)
+	}
+	if resp, got := f.mustPost("/detokenize", `{}`); resp.StatusCode != 400 {
+		t.Errorf("%d %s", resp.StatusCode, got)
+	}
+	if _, got := f.get("/version"); !strings.Contains(got, `"version"`) {
+		t.Error(got)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/latency"
 	"github.com/inferometer/inferometer/internal/mock/repository"
+	"github.com/inferometer/inferometer/internal/mock/schema"
 	"github.com/inferometer/inferometer/internal/mock/timer"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
@@ -100,7 +101,8 @@ type call struct {
 	seq    latency.Sequence
 	pcg    rand.PCG
 	t      tritonCall
-	grpc   repository.Code // that the response has
+	shape  *schema.Document // of the JSON that the response is; nil: it is a text
+	grpc   repository.Code  // that the response has
 
 	id        []byte
 	status    int
@@ -146,6 +148,7 @@ func (c *call) reset(r request) {
 	}
 	c.p.Reset(block)
 	c.t.reset()
+	c.shape = nil
 	c.seq = latency.Sequence{Rand: c.seq.Rand}
 	c.id = c.id[:0]
 	c.status, c.grpc, c.finish, c.fault, c.faultName = 0, repository.CodeOK, "", "", ""

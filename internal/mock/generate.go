@@ -77,7 +77,7 @@ func (c *call) stream(finish string) {
 		finish = "tool_calls"
 	}
 	c.makePrefix()
-	c.plain = c.api == body.Chat && !c.callsTool() && !(c.p.Continuous && c.p.Usage)
+	c.plain = c.api == body.Chat && !c.callsTool() && !(c.p.Continuous && c.p.Usage) && c.shape == nil && !c.p.Logprobs
 	if !c.opening() {
 		return
 	}
@@ -280,7 +280,7 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 	switch {
 	case c.api == body.Completions:
 		c.str(`,"text":"`)
-		c.words(choice, at, n)
+		c.visible(choice, at, n)
 		c.str(`"`)
 	case n == 0:
 		c.str(`,"delta":{}`)
@@ -296,10 +296,15 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 		c.str(`"}`)
 	default:
 		c.str(`,"delta":{"content":"`)
-		c.words(choice, at, n)
+		c.visible(choice, at, n)
 		c.str(`"}`)
 	}
-	c.str(`,"logprobs":null,"finish_reason":`)
+	if k != truthfile.KindContent {
+		c.str(`,"logprobs":null`)
+	} else {
+		c.logprobs(choice, at, n)
+	}
+	c.str(`,"finish_reason":`)
 	if finish == "" {
 		c.str(`null}]`)
 	} else {
@@ -310,25 +315,6 @@ func (c *call) piece(choice, at, n int, reasoning bool, finish string, last bool
 	}
 	c.closeEvent(n)
 	return c.event(k, n, last)
-}
-
-// words writes tokens; choices and requests begin at different places of the text.
-func (c *call) words(choice, at, n int) {
-	at += c.textStart(choice)
-	for i := range n {
-		c.str(token(at + i))
-	}
-}
-
-// arguments writes tokens of a tool call. All together they are a JSON object.
-func (c *call) arguments(choice, at, n int) {
-	if at == 0 {
-		c.str(`{\"text\":\"`)
-	}
-	c.words(choice, at, n)
-	if at+n == c.tokens {
-		c.str(`\"}`)
-	}
 }
 
 func (c *call) usageEvent() {
@@ -415,19 +401,3 @@ func outputLength(o *config.Output, p *body.Params, r *rand.Rand) (n int, finish
 	}
 	return natural, "stop"
 }
-
-// vocabulary is what responses are made of. Each token is a space and one of
-// these, so words, tokens and usage agree whoever counts.
-var vocabulary = [...]string{
-	" the", " of", " and", " to", " in", " a", " is", " that", " for", " it", " as", " was", " with", " be", " by", " on",
-	" not", " he", " this", " are", " or", " his", " from", " at", " which", " but", " have", " an", " had", " they", " you", " were",
-	" their", " one", " all", " we", " can", " her", " has", " there", " been", " if", " more", " when", " will", " would", " who", " so",
-	" no", " she", " other", " its", " may", " these", " what", " them", " than", " some", " him", " time", " into", " only", " could", " new",
-	" then", " do", " my", " two", " any", " about", " such", " now", " over", " our", " out", " man", " also", " me", " even", " most",
-	" made", " after", " first", " many", " must", " well", " much", " where", " your", " down", " should", " way", " long", " people", " day", " how",
-	" good", " too", " little", " state", " own", " back", " each", " men", " just", " old", " see", " work", " year", " through", " make", " life",
-	" world", " still", " here", " house", " water", " hand", " light", " river", " stone", " tree", " road", " city", " north", " south", " east", " west",
-}
-
-// token returns the i-th token of the endless text that all responses are parts of.
-func token(i int) string { return vocabulary[uint(i)%uint(len(vocabulary))] }

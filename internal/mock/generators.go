@@ -6,7 +6,8 @@ import (
 )
 
 // This file is the two servers that have /generate: Text Generation Inference, with /generate_stream and the root,
-// which is either as the body says, and SGLang, of whose streams each event has all that there is so far.
+// which is either as the body says, and SGLang, of whose streams each event has all that there is so far. Then OpenAI's
+// endpoint for what is said in a sound, whose streams vLLM has in another form.
 
 // tgiToken sends n tokens from the at-th on. The last event has the whole text too.
 func (c *call) tgiToken(at, n int, finish string, last bool) bool {
@@ -89,4 +90,40 @@ func (c *call) sglangObject(n int, finish string) {
 		c.put(`{"type":"`, finish, `","matched":2}`)
 	}
 	c.put(`,"prompt_tokens":`, c.seq.Prompt, `,"completion_tokens":`, n, `,"cached_tokens":`, c.seq.Cached, `,"weight_version":"default"}}`)
+}
+
+// transcriptDelta sends n tokens from the at-th on, as OpenAI does.
+func (c *call) transcriptDelta(at, n int) bool {
+	c.str(`data: {"type":"transcript.text.delta","delta":"`)
+	c.words(0, at, n)
+	c.str("\"}\n\n")
+	return c.event(truthfile.KindContent, n, false)
+}
+
+// endTranscript sends what such a stream has after its last token.
+func (c *call) endTranscript() bool {
+	c.str(`data: {"type":"transcript.text.done","text":"`)
+	c.words(0, 0, c.tokens)
+	c.str(`",`)
+	c.soundUsage()
+	c.str("}\n\n")
+	return c.event(truthfile.KindFinish, 0, true)
+}
+
+func (c *call) soundUsage() {
+	c.put(`"usage":{"type":"tokens","input_tokens":`, c.seq.Prompt, `,"output_tokens":`, c.tokens, `,"total_tokens":`, c.seq.Prompt+c.tokens, `}`)
+}
+
+// transcript writes what was said in one piece.
+func (c *call) transcript() {
+	c.str(`{"text":"`)
+	c.words(0, 0, c.tokens)
+	c.str(`",`)
+	if c.p.Form.Verbose {
+		c.str(`"task":"transcribe","language":"english","duration":`)
+		c.float(c.p.Form.Seconds)
+		c.str(`,"segments":[],`)
+	}
+	c.soundUsage()
+	c.str(`}`)
 }

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
@@ -148,6 +149,19 @@ func (c *call) wholeMessage(finish string) {
 	c.put(`],"stop_reason":"`, stopReason(finish), `","stop_sequence":null,`)
 	c.messageUsage(c.tokens)
 	c.str(`}`)
+}
+
+// countTokens answers how long a prompt is. No model runs for that.
+func (s *Server) countTokens(c *call) {
+	c.api = body.CountTokens
+	switch {
+	case c.req.method != http.MethodPost:
+		c.notAllowed(http.MethodPost)
+	case !s.authorized(c):
+		c.unauthorized()
+	case c.readBody():
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/json"}, `{"input_tokens":`+strconv.Itoa(c.p.Words.N)+`}`)
+	}
 }
 
 // messageError is an error object of the API.

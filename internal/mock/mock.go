@@ -51,6 +51,7 @@ type Server struct {
 	http2      *http2
 	triton     *repository.Repository
 	date       atomic.Pointer[dateLine]
+	lexicon    lexicon
 
 	requests    atomic.Uint64
 	connections atomic.Uint64

@@ -1,7 +1,12 @@
 package mock
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
+	"image"
+	"image/color"
+	"image/png"
 	"slices"
 	"strconv"
 
@@ -9,7 +14,7 @@ import (
 )
 
 // This file is endpoints that answer at once and write no text: beside embeddings, ranking
-// passages by how well they fit a query, scores and classes, and finding things in images.
+// passages by how well they fit a query, scores and classes, finding things in images, and making them.
 
 // answerAtOnce answers when the prompt has been looked at.
 func (c *call) answerAtOnce() {
@@ -150,4 +155,38 @@ func (c *call) boxes() {
 		c.put(`{"index":`, i, `,"bounding_boxes":{"table":[],"chart":[{"x_min":0.1,"y_min":0.2,"x_max":0.8,"y_max":0.9,"confidence":0.97}],"title":[]}}`)
 	}
 	c.put(`],"usage":{"images":`, c.p.Inputs, `}}`)
+}
+
+// usualSide is that of images whose size is not asked for.
+const usualSide = 256
+
+// images writes images of one colour each.
+func (c *call) images() {
+	width, height := c.p.Width, c.p.Height
+	if width == 0 {
+		width, height = usualSide, usualSide
+	}
+	c.put(`{"created":`, int(c.req.read.Unix()), `,"data":[`)
+	for i := range c.p.N {
+		c.comma(i)
+		if c.p.URLs {
+			c.put(`{"url":"http://127.0.0.1/`, c.id, `-`, i, `.png"}`)
+			continue
+		}
+		c.str(`{"b64_json":"`)
+		c.buf = base64.StdEncoding.AppendEncode(c.buf, onePicture(width, height, i))
+		c.str(`"}`)
+	}
+	c.put(`],"usage":{"input_tokens":`, c.seq.Prompt, `,"output_tokens":0,"total_tokens":`, c.seq.Prompt,
+		`,"input_tokens_details":{"text_tokens":`, c.seq.Prompt, `,"image_tokens":0}}}`)
+}
+
+// onePicture is a PNG of one colour, the i-th.
+func onePicture(width, height, i int) []byte {
+	colours := color.Palette{color.RGBA{uint8(40 * i), 120, 200, 255}}
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, width, height), colours)); err != nil {
+		return nil // a buffer takes all
+	}
+	return b.Bytes()
 }

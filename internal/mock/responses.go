@@ -117,7 +117,7 @@ func (c *call) itemText(reasoning bool) {
 	case c.callsTool():
 		c.arguments(0, 0, c.tokens)
 	default:
-		c.words(0, thought, c.tokens-thought)
+		c.visible(0, thought, c.tokens-thought)
 	}
 }
 
@@ -180,10 +180,13 @@ func (c *call) responseDelta(at, n int, reasoning bool) bool {
 	}
 	c.itemEvent(name, reasoning)
 	c.str(`,"delta":"`)
-	if c.callsTool() {
+	switch kind {
+	case truthfile.KindTool:
 		c.arguments(0, at, n)
-	} else {
+	case truthfile.KindReasoning:
 		c.words(0, at, n)
+	default:
+		c.visible(0, at, n)
 	}
 	c.str(`"`)
 	if kind == truthfile.KindContent {
@@ -237,7 +240,7 @@ func (c *call) responseObject(finish string) {
 	}
 	c.item(false, true)
 	c.put(`],"usage":{"input_tokens":`, c.seq.Prompt, `,"input_tokens_details":{"cached_tokens":`, c.seq.Cached,
-		`},"output_tokens":`, c.tokens, `,"output_tokens_details":{"reasoning_tokens":`, c.reasoning(),
+		`,"cache_write_tokens":0},"output_tokens":`, c.tokens, `,"output_tokens_details":{"reasoning_tokens":`, c.reasoning(),
 		`},"total_tokens":`, c.seq.Prompt+c.tokens, `}}`)
 }
 

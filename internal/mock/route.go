@@ -8,11 +8,15 @@ import (
 
 	"github.com/inferometer/inferometer/internal/mock/body"
 	"github.com/inferometer/inferometer/internal/mock/config"
+	"github.com/inferometer/inferometer/internal/mock/schema"
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
 // cohereRerank is where Cohere's rankings are.
 const cohereRerank = "/v2/rerank"
+
+// vllmVersion is the release of vLLM that this server says it is.
+const vllmVersion = "0.11.0"
 
 // answer serves one request. The call has been reset for it.
 func (s *Server) answer(c *call) {
@@ -55,8 +59,14 @@ func (s *Server) answer(c *call) {
 		s.infer(c, api)
 	case "/", "/generate_stream":
 		s.infer(c, body.TGI)
+	case "/v1/messages/count_tokens":
+		s.countTokens(c)
 	case "/tokenize", "/v1/tokenize":
 		s.tokenize(c)
+	case "/detokenize", "/v1/detokenize":
+		s.detokenize(c)
+	case "/version":
+		s.get(c, "application/json", func() string { return `{"version":"` + vllmVersion + `"}` })
 	case "/v1/models":
 		s.get(c, "application/json", s.models)
 	case "/health", "/ping":
@@ -181,7 +191,7 @@ func (c *call) readBody() bool {
 		c.fail(http.StatusBadRequest, err.Error())
 		return false
 	}
-	if c.api == body.Messages && s.cfg.Strict && c.req.version == "" {
+	if (c.api == body.Messages || c.api == body.CountTokens) && s.cfg.Strict && c.req.version == "" {
 		c.fail(http.StatusBadRequest, "anthropic-version: header is required")
 		return false
 	}
@@ -190,7 +200,7 @@ func (c *call) readBody() bool {
 	}
 	if len(c.p.Model) == 0 {
 		c.p.Model = s.firstModel
-	} else if s.cfg.Strict && !slices.Contains(s.cfg.Models, body.Unquote(c.p.Model)) {
+	} else if (s.cfg.Strict || !s.cfg.AnyModel) && !slices.Contains(s.cfg.Models, body.Unquote(c.p.Model)) {
 		c.fail(http.StatusNotFound, "The model `"+body.Unquote(c.p.Model)+"` does not exist.")
 		return false
 	}
@@ -213,6 +223,24 @@ func (c *call) readBody() bool {
 	}
 	if c.tokens > room {
 		c.tokens, c.finish = room, "length"
+	}
+	return c.shapeOutput()
+}
+
+// shapeOutput makes the JSON that the response has to be. One without a text that may be any is a single token.
+func (c *call) shapeOutput() bool {
+	if c.p.Schema == nil || c.callsTool() {
+		return true
+	}
+	d, err := schema.New(c.p.Schema)
+	if err != nil {
+		c.finish = ""
+		c.fail(http.StatusBadRequest, err.Error())
+		return false
+	}
+	c.shape, c.finish = &d, "stop" // it is complete
+	if !d.Open {
+		c.tokens = c.reasoning() + 1
 	}
 	return true
 }
@@ -243,7 +271,7 @@ func (c *call) errorText(message string, status int) string {
 	switch c.api {
 	case body.Triton:
 		return `{"error":` + string(body.AppendQuoted(nil, message)) + `}`
-	case body.Messages:
+	case body.Messages, body.CountTokens:
 		return messageError(message, status)
 	case body.Documents:
 		if c.req.path == cohereRerank {

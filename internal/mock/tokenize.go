@@ -6,11 +6,12 @@ import (
 	"hash/fnv"
 	"net/http"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
 
-// This file is /tokenize, in the shape in which it is asked: as vLLM and SGLang (prompt or
+// This file is /tokenize and /detokenize, the first in the shape in which it is asked: as vLLM and SGLang (prompt or
 // messages), llama.cpp (content) or TGI (inputs). A token is a word, as everywhere in this server.
 
 // tokenizeBody is what is asked, in any of the shapes.
@@ -48,13 +49,13 @@ func (s *Server) tokenize(c *call) {
 		}
 		c.sendJSON(list)
 	case b.Prompt != nil || b.Messages != nil:
-		c.sendJSON(b.vllm(s.cfg.Output.MaxModelLen))
+		c.sendJSON(s.tokensOf(&b))
 	default:
 		c.fail(http.StatusUnprocessableEntity, "no prompt, messages, content or inputs to tokenize")
 	}
 }
 
-func (b *tokenizeBody) vllm(most int) map[string]any {
+func (s *Server) tokensOf(b *tokenizeBody) map[string]any {
 	var all []wordToken
 	if b.Prompt != nil {
 		all = wordTokens(*b.Prompt)
@@ -62,7 +63,8 @@ func (b *tokenizeBody) vllm(most int) map[string]any {
 	for _, m := range b.Messages {
 		all = append(all, wordTokens(m.Content)...)
 	}
-	answer := map[string]any{"count": len(all), "max_model_len": most, "tokens": idsOf(all), "token_strs": nil}
+	s.lexicon.add(all)
+	answer := map[string]any{"count": len(all), "max_model_len": s.cfg.Output.MaxModelLen, "tokens": idsOf(all), "token_strs": nil}
 	if b.Strings {
 		texts := make([]string, len(all))
 		for i, t := range all {
@@ -90,6 +92,61 @@ func idsOf(all []wordToken) []int {
 		ids[i] = t.ID
 	}
 	return ids
+}
+
+// mostWords is how many words a lexicon keeps.
+const mostWords = 1 << 18
+
+// lexicon is the words whose ids somebody was told.
+type lexicon struct {
+	mu    sync.Mutex
+	words map[int]string
+}
+
+func (l *lexicon) add(all []wordToken) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.words == nil || len(l.words) > mostWords {
+		l.words = map[int]string{}
+		for _, word := range vocabulary {
+			l.words[wordID(word[1:])] = word[1:]
+		}
+	}
+	for _, t := range all {
+		l.words[t.ID] = t.Text
+	}
+}
+
+// text is that of tokens. An id that nobody was told is a word too.
+func (l *lexicon) text(ids []int) string {
+	l.add(nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = l.words[id]
+		if words[i] == "" {
+			words[i] = token(id)[1:]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// detokenize answers a request for the text of tokens, as vLLM does.
+func (s *Server) detokenize(c *call) {
+	var b struct {
+		Tokens []int `json:"tokens"`
+	}
+	switch {
+	case c.req.method != http.MethodPost:
+		c.notAllowed(http.MethodPost)
+	case !s.authorized(c):
+		c.unauthorized()
+	case json.Unmarshal(c.req.body, &b) != nil || b.Tokens == nil:
+		c.fail(http.StatusBadRequest, "tokens: field required, a list of token ids")
+	default:
+		c.sendJSON(map[string]any{"prompt": s.lexicon.text(b.Tokens)})
+	}
 }
 
 // wordID is the id of a word.

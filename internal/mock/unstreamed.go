@@ -78,7 +78,7 @@ func (c *call) choice(choice int, finish string) {
 	switch {
 	case c.api == body.Completions:
 		c.str(`,"text":"`)
-		c.words(choice, 0, c.tokens)
+		c.visible(choice, 0, c.tokens)
 		c.str(`"`)
 	case c.callsTool():
 		c.str(`,"message":{"role":"assistant","content":null,"tool_calls":[{"id":"`)
@@ -88,7 +88,7 @@ func (c *call) choice(choice int, finish string) {
 		c.str(`"}}]}`)
 	default:
 		c.str(`,"message":{"role":"assistant","content":"`)
-		c.words(choice, reasoning, c.tokens-reasoning)
+		c.visible(choice, reasoning, c.tokens-reasoning)
 		c.str(`"`)
 		if reasoning > 0 {
 			c.put(`,"`, c.s.cfg.Output.ReasoningField, `":"`)
@@ -97,7 +97,12 @@ func (c *call) choice(choice int, finish string) {
 		}
 		c.str(`}`)
 	}
-	c.put(`,"logprobs":null,"finish_reason":"`, finish, `","stop_reason":null}`)
+	if c.callsTool() {
+		c.str(`,"logprobs":null`)
+	} else {
+		c.logprobs(choice, reasoning, c.tokens-reasoning)
+	}
+	c.put(`,"finish_reason":"`, finish, `","stop_reason":null}`)
 }
 
 // finishBody sends the response that stands in buf, or the part that a fault leaves.

@@ -22,6 +22,7 @@ const (
 	Pooling
 	Images         // OpenAI's, made
 	Transcriptions // OpenAI's and vLLM's
+	CountTokens    // Anthropic's
 )
 
 // Prefix is what the ids of responses begin with.
@@ -30,7 +31,7 @@ func (a API) Prefix() string {
 		Chat: "chatcmpl-", Completions: "cmpl-", Embeddings: "embd-", Triton: "triton-", Messages: "msg_",
 		Ranking: "rank-", Rerank: "rank-", Retrieval: "infer-", TGI: "tgi-",
 		Responses: "resp_", SGLang: "", Documents: "rerank-", Score: "score-", Classify: "classify-", Pooling: "pool-",
-		Images: "img-", Transcriptions: "trsc-",
+		Images: "img-", Transcriptions: "trsc-", CountTokens: "",
 	}[a]
 }
 
@@ -40,7 +41,7 @@ func (a API) content() string {
 		Chat: "messages", Completions: "prompt", Embeddings: "input", Triton: "", Messages: "messages",
 		Ranking: "passages", Rerank: "texts", Retrieval: "input", TGI: "inputs",
 		Responses: "input", SGLang: "text", Documents: "documents", Score: "text_2", Classify: "input", Pooling: "input",
-		Images: "prompt", Transcriptions: "file",
+		Images: "prompt", Transcriptions: "file", CountTokens: "messages",
 	}[a]
 }
 

@@ -103,6 +103,14 @@ func TestBadBody(t *testing.T) {
 		{Retrieval, `{"input":[{"type":"text","text":"x"}]}`, "type image_url"},
 		{TGI, `{"parameters":{"max_new_tokens":3}}`, "inputs: field required"},
 		{TGI, `{"inputs":"x","parameters":{"max_tokens":3}}`, "parameters.max_tokens"},
+		{Chat, `{"messages":[{"role":"user","content":"x"}],"top_logprobs":2}`, "needs logprobs"},
+		{Chat, `{"messages":[{"role":"user","content":"x"}],"logprobs":true,"top_logprobs":21}`, "from 0 to 20"},
+		{Chat, `{"messages":[{"role":"user","content":"x"}],"logprobs":2}`, "true or false"},
+		{Chat, `{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"yaml"}}`, "text, json_object or json_schema"},
+		{Chat, `{"messages":[{"role":"user","content":"x"}],"response_format":{"type":"json_schema"}}`, "schema: field required"},
+		{Completions, `{"prompt":"x","logprobs":-2}`, "from 0 to 20"},
+		{CountTokens, `{"model":"m"}`, "messages: field required"},
+		{CountTokens, `{"messages":[{"role":"user","content":"x"}],"max_tokens":3}`, "'max_tokens'"},
 		{Responses, `{"input":5}`, "must be a string or an array"},
 		{Responses, `{"input":[]}`, "cannot be empty"},
 		{Responses, `{"input":["x"]}`, "each must be an object"},
@@ -173,7 +181,7 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte(`{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}],"text":"t","sampling_params":{"n":1}}`))
 	mutate.Fuzz(f, func(t *testing.T, b []byte) {
 		for _, a := range []API{Chat, Completions, Embeddings, Messages, Ranking, Rerank, Retrieval, TGI, Responses, SGLang, Documents,
-			Score, Classify, Pooling, Images} {
+			Score, Classify, Pooling, Images, CountTokens} {
 			p, err := decode(t, a, false, string(b))
 			if err == nil && !json.Valid(b) {
 				t.Errorf("%q is not JSON but was taken", b)

@@ -26,14 +26,15 @@ var knownFields = [...]string{
 	Triton:      samplingFields,
 	Messages: " model messages max_tokens system stream temperature top_k top_p stop_sequences metadata tools tool_choice thinking service_tier " +
 		"container context_management mcp_servers output_config cache_control chat_template_kwargs kv_transfer_params ",
-	Ranking:   " model query passages truncate user ",
-	Rerank:    " query texts truncate raw_scores return_text truncation_direction ",
-	Retrieval: " input model merge_levels ",
-	TGI:       " inputs parameters stream model ",
-	Documents: commonFields + "query documents top_n return_documents max_tokens_per_doc max_chunks_per_doc rank_fields ",
-	Score:     commonFields + "text_1 text_2 queries documents activation use_activation encoding_format ",
-	Classify:  commonFields + "input activation use_activation ",
-	Pooling:   commonFields + "input messages encoding_format dimensions additional_data normalize embed_dtype endianness task softmax activation use_activation ",
+	CountTokens: " model messages system thinking tool_choice tools mcp_servers context_management output_config ",
+	Ranking:     " model query passages truncate user ",
+	Rerank:      " query texts truncate raw_scores return_text truncation_direction ",
+	Retrieval:   " input model merge_levels ",
+	TGI:         " inputs parameters stream model ",
+	Documents:   commonFields + "query documents top_n return_documents max_tokens_per_doc max_chunks_per_doc rank_fields ",
+	Score:       commonFields + "text_1 text_2 queries documents activation use_activation encoding_format ",
+	Classify:    commonFields + "input activation use_activation ",
+	Pooling:     commonFields + "input messages encoding_format dimensions additional_data normalize embed_dtype endianness task softmax activation use_activation ",
 	Images: " model prompt n size quality style response_format user background moderation output_format output_compression seed " +
 		"negative_prompt num_inference_steps guidance_scale stream partial_images ",
 	Transcriptions: " file model language prompt response_format temperature timestamp_granularities timestamp_granularities[] stream include include[] " +

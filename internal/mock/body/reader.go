@@ -34,6 +34,9 @@ type Params struct {
 	present            bool     // messages, prompt or input was there
 	query              bool     // of a ranking, it was there
 	Form               Form     // of a transcription, what is not in other fields
+	Logprobs           bool     // of tokens are wanted
+	TopLogprobs        int      // those of so many others at each place too
+	Schema             []byte   // of the JSON that the response has to be; nil: it may be any text
 	Width, Height      int      // of images
 	URLs               bool     // of images are wanted, not their bytes
 	Documents          [][]byte // that are ranked, as JSON
@@ -106,6 +109,8 @@ func (r *Reader) check() error {
 		return nil
 	case r.api == Messages && p.Max < 0:
 		return fmt.Errorf("max_tokens: field required")
+	case p.TopLogprobs > 0 && !p.Logprobs:
+		return fmt.Errorf("top_logprobs: needs logprobs to be true")
 	case limit == 0 || limit < -1:
 		return fmt.Errorf("max_tokens must be at least 1, got %d", limit)
 	case p.Min < 0:
@@ -129,7 +134,7 @@ func (r *Reader) field(raw []byte) error {
 	case "model":
 		return r.text(raw, &p.Model)
 	case "messages":
-		if r.api.Speaks() {
+		if r.api.Speaks() || r.api == CountTokens {
 			return r.messages()
 		}
 	case "prompt":
@@ -172,6 +177,10 @@ func (r *Reader) field(raw []byte) error {
 		return nil
 	case "encoding_format":
 		return r.encodingFormat(raw)
+	case "logprobs", "top_logprobs", "response_format", "guided_json":
+		if r.api == Chat || r.api == Completions {
+			return r.outputField(raw)
+		}
 	}
 	if r.strict && !known(knownFields[r.api], string(raw)) {
 		p.unknown = append(p.unknown, Unquote(raw))
@@ -183,7 +192,7 @@ func (r *Reader) field(raw []byte) error {
 // otherField reads a body field that only an API beside OpenAI's has.
 func (r *Reader) otherField(raw []byte) (taken bool, err error) {
 	switch r.api {
-	case Messages:
+	case Messages, CountTokens:
 	case TGI:
 		return r.tgiField(raw)
 	case Responses:
@@ -204,6 +213,11 @@ func (r *Reader) otherField(raw []byte) (taken bool, err error) {
 		return true, r.tools(false)
 	case "tool_choice":
 		return true, r.messageToolChoice()
+	case "max_tokens", "stream":
+		if r.api == Messages {
+			return false, nil
+		}
+		fallthrough
 	case "stream_options", "max_completion_tokens", "min_tokens", "ignore_eos", "n":
 		if r.strict {
 			r.p.unknown = append(r.p.unknown, Unquote(raw))

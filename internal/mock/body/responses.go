@@ -19,6 +19,8 @@ func (r *Reader) responsesField(raw []byte) (taken bool, err error) {
 		return true, r.integer(raw, &r.p.Max)
 	case "tools":
 		return true, r.tools(false)
+	case "text":
+		return true, r.responseText()
 	case "previous_response_id":
 		return true, r.text(raw, &r.p.Previous)
 	case "stream_options": // has other fields than that of a chat

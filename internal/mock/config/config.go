@@ -24,9 +24,11 @@ const (
 type Server struct {
 	Listen string   // address that the command listens on
 	Models []string // names that /v1/models lists
-	APIKey string   // when set, requests without it are answered 401
-	Strict bool     // unknown body fields are answered 400, unknown models 404
-	Seed   uint64   // the n-th request of two runs with one seed has the same draws
+	// AnyModel: requests may name any model. Otherwise one that is not in Models is answered 404, as with Strict.
+	AnyModel bool
+	APIKey   string // when set, requests without it are answered 401
+	Strict   bool   // unknown body fields are answered 400, unknown models 404
+	Seed     uint64 // the n-th request of two runs with one seed has the same draws
 
 	Triton     Triton
 	Latency    Latency
@@ -103,6 +105,7 @@ func Default() Server {
 	return Server{
 		Listen:     "127.0.0.1:8000",
 		Models:     []string{"mock"},
+		AnyModel:   true,
 		RetryAfter: 1,
 		SlowFor:    time.Second,
 		Latency:    Latency{Dist: DistNormal, BlockSize: 16, KVBlocks: 16384},

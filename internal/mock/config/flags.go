@@ -15,6 +15,7 @@ import (
 func Flags(fs *pflag.FlagSet, c *Server) {
 	fs.StringVar(&c.Listen, "listen", c.Listen, "address to listen on")
 	fs.StringSliceVar(&c.Models, "model", c.Models, "model name that is served (repeat for more)")
+	fs.BoolVar(&c.AnyModel, "any-model", c.AnyModel, "accept requests for any model; the default unless --model names some")
 	fs.StringVar(&c.APIKey, "api-key", c.APIKey, "API key that requests must send")
 	fs.BoolVar(&c.Strict, "strict", c.Strict, "refuse unknown body fields and unknown models")
 	fs.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
@@ -34,6 +35,13 @@ func Flags(fs *pflag.FlagSet, c *Server) {
 	fs.StringVar(&c.TLS.Cert, "tls-cert", c.TLS.Cert, "serve TLS with the certificate in this PEM file")
 	fs.StringVar(&c.TLS.Key, "tls-key", c.TLS.Key, "private key for --tls-cert")
 	fs.StringVar(&c.TLS.ClientCA, "tls-client-ca", c.TLS.ClientCA, "require client certificates from this authority")
+}
+
+// Infer fills in what the flags that were given say about others: who names models wants no other.
+func Infer(fs *pflag.FlagSet, c *Server) {
+	if fs.Changed("model") && !fs.Changed("any-model") {
+		c.AnyModel = false
+	}
 }
 
 func tritonFlags(fs *pflag.FlagSet, t *Triton) {

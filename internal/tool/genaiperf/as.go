@@ -96,9 +96,9 @@ func settingsOf(p *plan.Plan, st *plan.Stage) *args.Settings {
 		if t.Triton.Convention == plan.ConventionVLLM {
 			s.Backend = "vllm"
 		}
-	case t.Endpoint == plan.EndpointMessages:
+	case t.Endpoint == plan.EndpointMessages, t.Endpoint == plan.EndpointResponses:
 		s.EndpointType = "chat"
-	case t.Endpoint == plan.EndpointRerank:
+	case t.Ranks():
 		s.EndpointType = "rankings"
 	case t.Endpoint == plan.EndpointPredict:
 		s.EndpointType = "template"

@@ -48,6 +48,7 @@ func mockCommand(env tool.Env, line []string) int {
 	case err == nil && flags.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	config.Infer(flags, &cfg)
 	if err != nil {
 		return env.Fail("mock", fmt.Errorf("%w%s; inferometer mock --help lists the flags", err, tool.NearestFlag(flags, err)), tool.ExitUsage)
 	}

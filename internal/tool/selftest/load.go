@@ -73,7 +73,7 @@ func likeness(like *plan.Plan) (*plan.Plan, error) {
 	p := plan.Default()
 	p.Seed, p.Data, p.Tokenizer, p.Budgets = like.Seed, like.Data, like.Tokenizer, like.Budgets
 	p.Target.Streaming, p.Target.HTTP2 = like.Target.Streaming, like.Target.HTTP2
-	if like.Target.Protocol == plan.ProtocolOpenAI && like.Target.Endpoint != plan.EndpointEmbeddings {
+	if like.Target.Protocol == plan.ProtocolOpenAI && like.Target.Generates() {
 		p.Target.Endpoint = like.Target.Endpoint
 	}
 	p.Target.Model = model

@@ -15,7 +15,7 @@ func Endpoint(t *plan.Target) string {
 		return path
 	}
 	switch t.Endpoint {
-	case plan.EndpointChat, plan.EndpointMessages:
+	case plan.EndpointChat, plan.EndpointMessages, plan.EndpointResponses:
 		return "v1/chat/completions"
 	case plan.EndpointCompletions:
 		return "v1/completions"

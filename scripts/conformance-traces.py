@@ -137,7 +137,7 @@ def compare(name, rng, directory):
     write(path, made(rng, block or 100))
     rows, faults = read(path), []
     got, said = saw(path, block, directory)
-    if f"is a {name.split()[0]} trace" not in said:
+    if f" {name.split()[0]} trace" not in said:
         faults.append("the run does not say what it took the file for: " + said[:300])
     by_output = {r[2]: r for r in rows}
     if len(got) != len(rows):

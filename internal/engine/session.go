@@ -124,7 +124,8 @@ func (s *session) play() {
 func (s *session) begin(i int) {
 	s.state[i] = callUnder
 	s.under++
-	due := s.due[i] + s.run.Graph.Calls[i].Wait
+	call := &s.run.Graph.Calls[i]
+	due := max(s.due[i]+call.Wait, s.first.admission.due+call.NotBefore)
 	// The slot was let through for one request, which is the first call of all.
 	let := i == 0
 	go func() { s.ended <- s.carry(i, due, let) }()

@@ -187,11 +187,24 @@ const (
 	TraceBailian  = "bailian"
 	TraceBurstGPT = "burstgpt"
 	TraceTimed    = "timed"
+	TraceServeGen = "servegen"
+	// Those of whole sessions:
+	TraceTraceLab  = "tracelab"
+	TraceWeka      = "weka"
+	TraceOtel      = "otel"
+	TraceLMCache   = "lmcache"
+	TraceMultiTurn = "aiperf-multi-turn"
+	TraceDAG       = "aiperf-dag"
+	TraceSGLang    = "sglang-agentic"
+	TraceMLPerf    = "mlperf"
 )
 
-// TraceFormats are the forms of traces of requests.
+// TraceFormats are the forms of traces.
 func TraceFormats() []string {
-	return []string{TraceMooncake, TraceBailian, TraceBurstGPT, TraceAzure, TraceTimed}
+	return []string{
+		TraceMooncake, TraceBailian, TraceBurstGPT, TraceAzure, TraceTimed, TraceServeGen, TraceTraceLab, TraceWeka, TraceOtel,
+		TraceLMCache, TraceMultiTurn, TraceDAG, TraceSGLang, TraceMLPerf,
+	}
 }
 
 // Trace is a file that says when requests arrive or how long they are.

@@ -47,7 +47,43 @@ type Finite interface {
 
 // Scheduler is a Source whose prompts have due times.
 type Scheduler interface {
-	// Schedule has one time for each prompt in the order of their places, counted from
-	// the start of a stage and never decreasing, or nil.
-	Schedule() []time.Duration
+	// Schedule begins the times of the prompts in the order of their places; nil: they have none.
+	Schedule() Moments
+}
+
+// Replayer is a Finite Source of sessions that go on long after they have begun.
+type Replayer interface {
+	// PlaysWhole reports whether a stage in which they begin at times of their own lasts until all of them have ended.
+	PlaysWhole() bool
+}
+
+// Moments gives due times one after the other, counted from the start of a stage and never decreasing; false: there
+// are no more. It is used from one goroutine at a time.
+type Moments func() (due time.Duration, ok bool)
+
+// NewMoments gives the times of a list; nil: there are none.
+func NewMoments(list []time.Duration) Moments {
+	if list == nil {
+		return nil
+	}
+	return func() (time.Duration, bool) {
+		if len(list) == 0 {
+			return 0, false
+		}
+		due := list[0]
+		list = list[1:]
+		return due, true
+	}
+}
+
+// List is all that are left; nil: there are none.
+func (m Moments) List() []time.Duration {
+	if m == nil {
+		return nil
+	}
+	list := []time.Duration{}
+	for due, ok := m(); ok; due, ok = m() {
+		list = append(list, due)
+	}
+	return list
 }

@@ -29,6 +29,12 @@ type GraphCall struct {
 	ID    string        // in the record; reports name it
 	After []int         // places in Graph.Calls, each smaller than the call's own
 	Wait  time.Duration // between the last of their responses and this call
+	// NotBefore is how long after the session's begin the call goes at the earliest.
+	NotBefore time.Duration
+	// At is when it began in the record, counted from the session's begin; Thread is the conversation of the session
+	// that it is a turn of.
+	At     time.Duration
+	Thread int
 	// Prompt is what is sent, with Messages as they were recorded. Seq, Session, Turn,
 	// Call and Hash are filled in when it is played; Tokens too, where it is 0.
 	Prompt Prompt

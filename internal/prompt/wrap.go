@@ -12,11 +12,17 @@ import (
 type Wrapper struct{ Source }
 
 // Schedule implements Scheduler.
-func (a Wrapper) Schedule() []time.Duration {
+func (a Wrapper) Schedule() Moments {
 	if inner, ok := a.Source.(Scheduler); ok {
 		return inner.Schedule()
 	}
 	return nil
+}
+
+// PlaysWhole implements Replayer.
+func (a Wrapper) PlaysWhole() bool {
+	inner, ok := a.Source.(Replayer)
+	return ok && inner.PlaysWhole()
 }
 
 // SetStage implements Stager.

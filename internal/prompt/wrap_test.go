@@ -23,7 +23,7 @@ type able struct {
 
 var errNoFit = errors.New("it does not fit")
 
-func (a able) Schedule() []time.Duration   { return []time.Duration{1, 2} }
+func (a able) Schedule() Moments           { return NewMoments([]time.Duration{1, 2}) }
 func (a able) Fit(*tensor.Signature) error { return errNoFit }
 func (a able) Lanes() int                  { return 7 }
 func (a able) Session(at Position) uint64  { return at.I / 2 }
@@ -35,7 +35,7 @@ func (a able) SetStage(i int) bool {
 func TestAroundHandsOn(t *testing.T) {
 	stage := 0
 	a := Wrapper{Wrapper{able{stage: &stage}}}
-	if got := a.Schedule(); len(got) != 2 {
+	if got := a.Schedule().List(); len(got) != 2 {
 		t.Errorf("schedule %v", got)
 	}
 	if !a.SetStage(3) || stage != 3 {

@@ -196,6 +196,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 			Plan: p.plan, Queue: q, Sender: send, Journal: book, Folds: folded, Steps: passages, Samples: tape, Log: p.opt.Log, Sync: settle,
 			Poller:   &monitor.Poller{Servers: asks, Plan: p.plan, Now: p.clock.Now, Journal: book},
 			Observer: p.opt.Observer, Stage: p.opt.Stage, Warn: p.opt.warn, Lanes: prompt.LanesOf(asked.Source), Sessions: asked.Sessions,
+			Whole: playsWhole(asked.Source),
 		},
 		intake: executor.NewWorkerRecords(p.clock.Now, collector, book, p.unshipped),
 		gauge: &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live,
@@ -283,7 +284,7 @@ func (p *setup) ownSources() {
 type promptSource struct {
 	registry.Prompts
 	tokenizer prompt.Tokenizer
-	schedule  []time.Duration // of the prompts' own times, or nil
+	schedule  func() load.Arrivals // begins those at the prompts' own times; nil: they have none
 }
 
 // counter is the tokenizer where it may fail on a text; nil means it cannot.
@@ -323,18 +324,23 @@ func (p *setup) playOnce(sessions int) {
 	p.plan.Stages = stages
 }
 
+func playsWhole(s prompt.Source) bool {
+	whole, ok := s.(prompt.Replayer)
+	return ok && whole.PlaysWhole()
+}
+
 // scheduleOf is when the prompts are due, where the plan leaves that to them.
-func scheduleOf(p *plan.Plan, s prompt.Source) ([]time.Duration, error) {
+func scheduleOf(p *plan.Plan, s prompt.Source) (func() load.Arrivals, error) {
 	i := slices.IndexFunc(p.Stages, func(s plan.Stage) bool { return s.Arrival == plan.ArrivalTrace })
 	if i < 0 {
 		return nil, nil
 	}
 	if timed, ok := s.(prompt.Scheduler); ok {
-		if schedule := timed.Schedule(); schedule != nil {
-			return schedule, nil
+		if timed.Schedule() != nil {
+			return func() load.Arrivals { return load.Trace(timed.Schedule()) }, nil
 		}
 	}
-	return nil, message.Errorf("%v uses the arrivals of a trace, but the prompts have no timestamps: give an input file whose lines have a timestamp", message.Stage(i))
+	return nil, message.Errorf("%v uses the arrivals of a trace, but the prompts have no timestamps: give an input file whose lines have a timestamp, or choose a load of a concurrency or a rate", message.Stage(i))
 }
 
 func (p *setup) client(s target.Secrets, q *promptSource) (*target.Client, error) {

@@ -49,6 +49,7 @@ var dataOfAllSources = map[string]string{
 	"endless sessions":      `{source: sessions, input: 5, output: 3, sessions: {turns: {min: 1, max: 3}, delay_ms: 10}}`,
 	"system prompt":         `{source: synthetic, input: 5, output: 3, system_prompt: 20}`,
 	"trace":                 `{source: trace, file: ../../examples/data/mooncake.jsonl, trace: {speed: 3}}`,
+	"sessions of a trace":   `{source: trace, file: ../../examples/data/tracelab.jsonl, trace: {speed: 3000}}`,
 	"otel_trace":            `{source: otel_trace, replay: {files: [../prompt/oteltrace/testdata/chain.json, ../prompt/oteltrace/testdata/fan.json]}}`,
 	"weka_trace":            `{source: weka_trace, replay: {dir: testdata/weka, max_wait: 1ms}}`,
 	"agents":                `{source: agents, agents: {sessions: 2, seed: 4, turns: 1, input: 9, output: 5, loop: 1, events: 4}}`,
@@ -140,7 +141,7 @@ func (c sameCase) load(i int, first int64) load.Profile {
 	for i := range schedule {
 		schedule[i] = time.Duration(i*i) * time.Millisecond
 	}
-	s := todo.Compile(schedule)
+	s := todo.Compile(func() load.Arrivals { return load.Trace(prompt.NewMoments(schedule)) })
 	s.Drain = time.Hour
 	if s.Growth.Step == 0 && c.goesOn {
 		s.Sessions, s.Requests, s.WarmupRequests = 5, 0, 0

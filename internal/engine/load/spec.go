@@ -11,7 +11,7 @@ import (
 type Spec struct {
 	Index     int           `json:"index"` // of the stage; steps of a search are negative
 	Stage     plan.Stage    `json:"stage"`
-	Sessions  int64         `json:"sessions,omitempty"` // that it plays, where its load is whole sessions
+	Sessions  int64         `json:"sessions,omitempty"` // that it plays to their ends, where its load is whole sessions
 	Seed      uint64        `json:"seed"`
 	Drain     plan.Duration `json:"drain"`
 	Grace     plan.Duration `json:"grace"`                // in place of Drain, after an early stop
@@ -30,10 +30,10 @@ func NewSpec(p *plan.Plan, i int, s plan.Stage) Spec {
 	return t
 }
 
-// Compile makes the load of a stage. schedule is that of the prompts, where they have one. A ramp begins when
+// Compile makes the load of a stage. schedule begins the arrivals of the prompts, where they have their own; else nil. A ramp begins when
 // the warm-up is over; where that is a number of requests, it counts as the time by which so many are expected.
 // The random arrivals of each stage have a seed of their own, made of the plan's seed and the stage's index.
-func (t *Spec) Compile(schedule []time.Duration) Profile {
+func (t *Spec) Compile(schedule func() Arrivals) Profile {
 	s := t.Stage
 	stage := Profile{
 		Index:          t.Index,
@@ -72,7 +72,13 @@ func (t *Spec) Compile(schedule []time.Duration) Profile {
 	stage.InFlight = func(time.Duration) int { return s.MaxInFlight }
 	stage.MaxSlots = s.MaxInFlight
 	if s.Arrival == plan.ArrivalTrace {
-		stage.Arrivals = Trace(schedule)
+		stage.Arrivals = none{}
+		if schedule != nil {
+			stage.Arrivals = schedule()
+		}
+		if t.Sessions > 0 {
+			stage.Sessions, stage.Arrivals, stage.Drain = t.Sessions, &sessions{Arrivals: stage.Arrivals}, stage.Grace
+		}
 		return stage
 	}
 	stage.Arrivals = arrivals(s, stageSeed(t.Seed, max(t.Index, 0)))

@@ -2,18 +2,25 @@ package load
 
 import "time"
 
-// Trace is a sequence of arrivals as they were once seen, or planned. The times
-// must not decrease.
-func Trace(moments []time.Duration) Arrivals { return &trace{moments} }
+// Trace is a sequence of arrivals as they were once seen, or planned: the times that next gives, which must not
+// decrease.
+func Trace(next func() (time.Duration, bool)) Arrivals { return recorded(next) }
 
-type trace struct{ left []time.Duration }
+type recorded func() (time.Duration, bool)
 
 // Next implements Arrivals.
-func (t *trace) Next() (time.Duration, bool) {
-	if len(t.left) == 0 {
-		return 0, false
+func (r recorded) Next() (time.Duration, bool) { return r() }
+
+// sessions are arrivals of sessions. When all have arrived, whoever asks for the next finds that there is none.
+type sessions struct {
+	Arrivals
+	last time.Duration
+}
+
+// Next implements Arrivals.
+func (s *sessions) Next() (time.Duration, bool) {
+	if due, ok := s.Arrivals.Next(); ok {
+		s.last = due
 	}
-	due := t.left[0]
-	t.left = t.left[1:]
-	return due, true
+	return s.last, true
 }

@@ -12,15 +12,15 @@ import (
 func (c *checker) replay(p *plan.Plan) {
 	for i := range p.Stages {
 		if s := p.Data.Source; p.Stages[i].Arrival == plan.ArrivalSessions && s != plan.SourceFile && s != plan.SourceOtelTrace &&
-			s != plan.SourceWekaTrace && s != plan.SourceAgents && s != plan.SourcePayload && s != plan.SourceSessions {
+			s != plan.SourceWekaTrace && s != plan.SourceAgents && s != plan.SourcePayload && s != plan.SourceSessions && s != plan.SourceTrace {
 			c.lacks(fmt.Sprintf("stages[%d].arrival", i), "data.source", "source: "+s+" has no sessions that come to an end", "set source to file, with session_id in its lines")
 		}
 	}
 	r := &p.Data.Replay
 	const at = "data.replay."
-	if s := p.Data.Source; s != plan.SourceOtelTrace && s != plan.SourceWekaTrace && s != plan.SourceAgents {
+	if s := p.Data.Source; s != plan.SourceOtelTrace && s != plan.SourceWekaTrace && s != plan.SourceAgents && s != plan.SourceTrace {
 		if !unset(r) {
-			c.lacks("data.replay", "data.source", "cannot be combined with source: "+s, "set source to otel_trace, weka_trace or agents, or leave it out")
+			c.lacks("data.replay", "data.source", "cannot be combined with source: "+s, "set source to trace, otel_trace, weka_trace or agents, or leave it out")
 		}
 		return
 	}
@@ -31,7 +31,10 @@ func (c *checker) replay(p *plan.Plan) {
 			given++
 		}
 	}
-	if given != 1 && p.Data.Source != plan.SourceAgents {
+	if given > 0 && p.Data.Source == plan.SourceTrace {
+		c.add("data.replay", "cannot say where the trace is, which data.file does with source: trace", "leave dir, files and hub out")
+	}
+	if given != 1 && p.Data.Source != plan.SourceAgents && p.Data.Source != plan.SourceTrace {
 		c.add("data.replay", fmt.Sprintf("needs one of dir, files and hub, has %d", given), "")
 	}
 	for _, attribute := range sortedKeys(r.Headers) {
@@ -65,7 +68,7 @@ func (c *checker) replayKind(source string, r *plan.Replay) {
 		{"think_time_only", plan.SourceWekaTrace, r.ThinkTimeOnly},
 		{"block_size", plan.SourceWekaTrace, r.BlockSize != 0},
 	} {
-		if f.given && source != f.source && !(source == plan.SourceAgents && slices.Contains([]string{"tool_max_tokens", "bad_tool_calls", "tool_choice"}, f.name)) {
+		if f.given && source != f.source && source != plan.SourceTrace && !(source == plan.SourceAgents && slices.Contains([]string{"tool_max_tokens", "bad_tool_calls", "tool_choice"}, f.name)) {
 			c.lacks("data.replay."+f.name, "data.source", "only for source: "+f.source, "leave it out")
 		}
 	}

@@ -132,12 +132,16 @@ func said(p *prompt.Prompt) string {
 
 // Schedule implements prompt.Scheduler. A prompt is due when the first of those that it
 // is made of is.
-func (s *Source) Schedule() []time.Duration {
-	var due []time.Duration
-	for i, d := range s.Wrapper.Schedule() {
-		if uint64(i)%s.each() == 0 {
-			due = append(due, d)
-		}
+func (s *Source) Schedule() prompt.Moments {
+	all := s.Wrapper.Schedule()
+	if all == nil {
+		return nil
 	}
-	return due
+	return func() (time.Duration, bool) {
+		due, ok := all()
+		for i := uint64(1); ok && i < s.each(); i++ {
+			all()
+		}
+		return due, ok
+	}
 }

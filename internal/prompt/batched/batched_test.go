@@ -29,7 +29,9 @@ func (s texts) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, err
 	}, nil
 }
 
-func (s texts) Schedule() []time.Duration { return []time.Duration{1, 2, 3, 4, 5, 6, 7} }
+func (s texts) Schedule() prompt.Moments {
+	return prompt.NewMoments([]time.Duration{1, 2, 3, 4, 5, 6, 7})
+}
 
 func TestBatches(t *testing.T) {
 	for _, tt := range []struct {
@@ -60,7 +62,7 @@ func TestBatches(t *testing.T) {
 		if d := cmp.Diff(tt.first, p); d != "" {
 			t.Error(d)
 		}
-		if d := cmp.Diff(tt.due, s.Schedule()); d != "" {
+		if d := cmp.Diff(tt.due, s.Schedule().List()); d != "" {
 			t.Error(d)
 		}
 		n := 2
@@ -85,8 +87,8 @@ func TestDraw(t *testing.T) {
 			}
 			text += p.Texts[0] + p.Texts[1]
 		}
-		if len(s.Schedule()) != 7 {
-			t.Errorf("%d moments, want one for each query", len(s.Schedule()))
+		if len(s.Schedule().List()) != 7 {
+			t.Errorf("%d moments, want one for each query", len(s.Schedule().List()))
 		}
 		return text
 	}
@@ -112,7 +114,7 @@ func TestWholeRequestsStayAlone(t *testing.T) {
 			t.Errorf("request %d: %s with %q", i, p.Body, p.Texts)
 		}
 	}
-	if n := len(s.Schedule()); n != 7 {
+	if n := len(s.Schedule().List()); n != 7 {
 		t.Errorf("%d moments, want one for each request", n)
 	}
 }

@@ -191,10 +191,11 @@ func moment(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a timestamp such as 2026-01-31T12:00:02.5Z", text)
 }
 
-func (s *Source) read(t *trace) (*prompt.Graph, error) {
+// read makes the calls of a session, and says when it began.
+func (s *Source) read(t *trace) (*prompt.Graph, time.Duration, error) {
 	calls, err := s.readCalls(t)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	links := link(calls)
 	g := &prompt.Graph{
@@ -205,7 +206,7 @@ func (s *Source) read(t *trace) (*prompt.Graph, error) {
 		c := &calls[i]
 		one := prompt.GraphCall{
 			ID: fmt.Sprintf("event_%03d_%s", i, c.span.ID), After: links.after[i], Wait: links.wait(calls, i),
-			Prompt: s.prompt(c), Segments: links.segments(calls, i),
+			Prompt: s.prompt(c), Segments: links.segments(calls, i), At: time.Duration(c.begin-calls[0].begin) * time.Millisecond,
 		}
 		if most := time.Duration(s.replay.MaxWait); most > 0 {
 			one.Wait = min(one.Wait, most)
@@ -221,7 +222,7 @@ func (s *Source) read(t *trace) (*prompt.Graph, error) {
 		g.Calls = append(g.Calls, one)
 	}
 	links.audience(t, calls, g)
-	return g, nil
+	return g, time.Duration(calls[0].begin) * time.Millisecond, nil
 }
 
 // shared is a text that is kept once: sessions send the same messages again and again.

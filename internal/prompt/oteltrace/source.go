@@ -146,13 +146,13 @@ func (s *Source) decode(raw []byte, f replay.File, n int) (*replay.Session, erro
 			return nil, err
 		}
 	}
-	g, err := s.read(&t)
+	g, begun, err := s.read(&t)
 	if err != nil {
 		s.tell(fmt.Sprintf("Left out: session %d of %s: %v.", n+1, f.Name, err))
 		return nil, nil
 	}
 	g.Origin = f.Name
-	return &replay.Session{Name: name, Graph: g}, nil
+	return &replay.Session{Name: name, Graph: g, Begin: begun}, nil
 }
 
 // keeps asks the filter. It sees the trace, and what data sets of traces say of each where

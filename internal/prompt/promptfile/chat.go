@@ -116,7 +116,7 @@ func (s *Source) Sessions() int { return len(s.chats) }
 
 // Schedule implements prompt.Scheduler: the file's own times, counted from the
 // first.
-func (s *Source) Schedule() []time.Duration {
+func (s *Source) Schedule() prompt.Moments {
 	if s.chats[0].due < 0 {
 		return nil
 	}
@@ -124,5 +124,5 @@ func (s *Source) Schedule() []time.Duration {
 	for i, c := range s.chats {
 		out[i] = c.due - s.chats[0].due
 	}
-	return out
+	return prompt.NewMoments(out)
 }

@@ -78,13 +78,13 @@ func TestSchedule(t *testing.T) {
 {"timestamp": 4000, "prompt": "last"}
 {"prompt": "later turn", "session_id": "s"}
 `)
-	if diff := cmp.Diff([]time.Duration{0, 500 * time.Microsecond, 3 * time.Second}, s.Schedule()); diff != "" {
+	if diff := cmp.Diff([]time.Duration{0, 500 * time.Microsecond, 3 * time.Second}, s.Schedule().List()); diff != "" {
 		t.Error(diff)
 	}
 	if p, _ := s.Prompt(t.Context(), prompt.Position{}); p.Text != "first" || p.Rest == nil {
 		t.Errorf("the first is %+v", p)
 	}
-	if got := source(t, plan.Data{File: "p.jsonl"}, talks).Schedule(); got != nil {
+	if got := source(t, plan.Data{File: "p.jsonl"}, talks).Schedule().List(); got != nil {
 		t.Errorf("a file without timestamps has %v", got)
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -13,6 +14,8 @@ type Session struct {
 	Name  string
 	Tag   string // that tells it from others in a cache; empty: none
 	Graph *prompt.Graph
+	Place int           // among those that were read
+	Begin time.Duration // on the clock of the trace, where that tells when sessions began
 }
 
 // Cycle gives sessions in an order that the seed fixes, again and again.
@@ -22,6 +25,9 @@ type Cycle struct{ All []*Session }
 // that no cache shall know. With a prefix their names begin with it and their place.
 func (c *Cycle) Arrange(r *plan.Replay, seed uint64, prefix string) {
 	rng := rand.New(rand.NewPCG(seed, 0))
+	for i, one := range c.All {
+		one.Place = i
+	}
 	rng.Shuffle(len(c.All), func(i, j int) { c.All[i], c.All[j] = c.All[j], c.All[i] })
 	tag := func() string { return fmt.Sprintf("[SESS:%016x]", rng.Uint64()) }
 	for i, one := range c.All {
@@ -38,6 +44,9 @@ func (c *Cycle) Arrange(r *plan.Replay, seed uint64, prefix string) {
 		c.All = append(c.All, &Session{Name: fmt.Sprintf("%s_dup%d", from.Name, again+1), Tag: tag(), Graph: from.Graph})
 	}
 }
+
+// Recorded are all sessions.
+func (c *Cycle) Recorded() []*Session { return c.All }
 
 // Sessions implements prompt.Finite.
 func (c *Cycle) Sessions() int { return len(c.All) }

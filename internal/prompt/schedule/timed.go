@@ -42,4 +42,4 @@ func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prom
 }
 
 // Schedule implements prompt.Scheduler.
-func (s *Source) Schedule() []time.Duration { return s.moments }
+func (s *Source) Schedule() prompt.Moments { return prompt.NewMoments(s.moments) }

@@ -38,7 +38,7 @@ func TestSchedule(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []time.Duration{0, time.Second / 2, 9 * time.Second / 4}
-	if diff := cmp.Diff(want, s.(prompt.Scheduler).Schedule()); diff != "" {
+	if diff := cmp.Diff(want, s.(prompt.Scheduler).Schedule().List()); diff != "" {
 		t.Error(diff)
 	}
 	if p, err := s.Prompt(t.Context(), prompt.Position{I: 2}); err != nil || p.Text != "c" {

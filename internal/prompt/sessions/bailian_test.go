@@ -20,7 +20,7 @@ func TestBailianTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if due := s.Schedule(); !slices.Equal(due, []time.Duration{0, 1386 * time.Millisecond}) {
+	if due := s.Schedule().List(); !slices.Equal(due, []time.Duration{0, 1386 * time.Millisecond}) {
 		t.Errorf("due at %v, want 0 and 1.386s", due)
 	}
 	var texts []string

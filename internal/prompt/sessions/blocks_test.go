@@ -14,6 +14,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/blocktext"
 	"github.com/inferometer/inferometer/internal/token"
 	"github.com/inferometer/inferometer/internal/token/filetest"
 )
@@ -54,7 +55,7 @@ func follow(t *testing.T, tok *token.Pipeline, trace []byte, each int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := make([]coded, len(s.sessions))
+	codes := make([]blocktext.Coded, len(s.sessions))
 	for i, k := range s.sessions {
 		codes[i] = *k[0].coded
 	}
@@ -68,10 +69,10 @@ func follow(t *testing.T, tok *token.Pipeline, trace []byte, each int) {
 			t.Fatal(err)
 		}
 		ids := tok.Encode(p.Text, false)
-		if len(ids) != codes[i].length || p.Tokens != len(ids) || p.Hash != prompt.HashText(p.Text) {
-			t.Fatalf("row %d: %d tokens, said to be %d, want %d", i, len(ids), p.Tokens, codes[i].length)
+		if len(ids) != codes[i].Length || p.Tokens != len(ids) || p.Hash != prompt.HashText(p.Text) {
+			t.Fatalf("row %d: %d tokens, said to be %d, want %d", i, len(ids), p.Tokens, codes[i].Length)
 		}
-		for at, hash := range codes[i].hashes {
+		for at, hash := range codes[i].Hashes {
 			part := ids[at*block : min(len(ids), (at+1)*block)]
 			same := min(len(part), len(known[hash]))
 			if !slices.Equal(part[:same], known[hash][:same]) {

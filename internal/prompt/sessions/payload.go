@@ -11,7 +11,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/prompt/lexicon"
+	"github.com/inferometer/inferometer/internal/prompt/blocktext"
 )
 
 // NewPayload reads the file that d names with read: lines of JSON with the timestamp, the
@@ -29,13 +29,11 @@ func NewPayload(d plan.Data, tok prompt.Tokenizer, seed uint64, texts prompt.Fac
 	if err := r.file(data); err != nil {
 		return nil, err
 	}
-	w := &writer{tok: tok, texts: texts, seed: seed}
-	if r.hashed {
-		if w.lex, err = lexicon.New(tok); err != nil {
-			return nil, err
-		}
+	w, err := blocktext.NewComposer(tok, texts, seed, r.hashed)
+	if err != nil {
+		return nil, err
 	}
-	s := &Source{sessions: gather(r.turns, d.Payload.Alone), tok: tok, writer: w}
+	s := &Source{sessions: gather(r.turns, d.Payload.Alone), tok: tok, writer: writer{w}}
 	if d.Payload.Alone {
 		s.begun = newOrder(r.turns)
 	}
@@ -137,8 +135,8 @@ func (r *reader) line(text []byte) (turn, error) {
 	if r.hashed = r.hashed || len(one.hashes) > 0; len(one.hashes) == 0 {
 		r.coded++
 	}
-	one.coded = &coded{length: one.length, number: r.coded, hashes: one.hashes, block: size}
-	return one.turn, one.coded.fits()
+	one.coded = &blocktext.Coded{Length: one.length, Number: r.coded, Hashes: one.hashes, Block: size}
+	return one.turn, one.coded.Fits()
 }
 
 // field takes one field of a line. What is none of a trace's goes into the request.

@@ -13,15 +13,16 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/blocktext"
 )
 
 type turn struct {
 	prompt prompt.Prompt
-	coded  *coded        // what its text is made from when it is sent; nil means it has one
-	delay  time.Duration // after its response, before the next turn goes
-	pauses bool          // the data says how long that is, be it 0
-	line   int           // its place in the data, from 0
-	due    time.Duration // its timestamp; negative: none
+	coded  *blocktext.Coded // what its text is made from when it is sent; nil means it has one
+	delay  time.Duration    // after its response, before the next turn goes
+	pauses bool             // the data says how long that is, be it 0
+	line   int              // its place in the data, from 0
+	due    time.Duration    // its timestamp; negative: none
 }
 
 // session is a conversation, or a request that stands alone.
@@ -33,7 +34,7 @@ type Source struct {
 	prompt.RestartPerStage
 	sessions []session
 	tok      prompt.Tokenizer
-	writer   *writer // makes the texts of coded turns, or nil
+	writer   writer // makes the texts of coded turns, where there are any
 	chat     bool
 	begun    order      // nil means turns of a session come after one another
 	endless  *generator // of sessions without an end; nil means there are those above
@@ -65,7 +66,7 @@ func gather(turns []turn, alone bool) []session {
 // Open implements prompt.Opener.
 func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	s.chat = u.Chat
-	if !s.writer.uncertain() {
+	if !s.writer.Uncertain() {
 		return nil
 	}
 	if u.Tell != nil {
@@ -135,7 +136,7 @@ func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, e
 
 // Schedule implements prompt.Scheduler: the timestamps of first turns, counted from the
 // first of them.
-func (s *Source) Schedule() []time.Duration {
+func (s *Source) Schedule() prompt.Moments {
 	if s.endless != nil {
 		return nil
 	}
@@ -146,7 +147,7 @@ func (s *Source) Schedule() []time.Duration {
 		}
 		list[i] = k[0].due - s.sessions[0][0].due
 	}
-	return list
+	return prompt.NewMoments(list)
 }
 
 type dialogue struct {

@@ -151,7 +151,7 @@ func TestPayload(t *testing.T) {
 	if err := s.Open(t.Context(), prompt.Use{Chat: true}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]time.Duration{0, 10 * time.Millisecond}, s.Schedule()); diff != "" {
+	if diff := cmp.Diff([]time.Duration{0, 10 * time.Millisecond}, s.Schedule().List()); diff != "" {
 		t.Error(diff)
 	}
 	list := prompttest.FirstPrompts(t, s, 4)
@@ -279,6 +279,6 @@ func FuzzPayload(f *testing.F) {
 				}
 			}
 		}
-		s.Schedule()
+		s.Schedule().List()
 	})
 }

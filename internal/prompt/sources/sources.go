@@ -15,6 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/sharedprefix"
 	"github.com/inferometer/inferometer/internal/prompt/synthetic"
 	"github.com/inferometer/inferometer/internal/prompt/tensordata"
+	"github.com/inferometer/inferometer/internal/prompt/trace"
 	"github.com/inferometer/inferometer/internal/prompt/wekatrace"
 )
 
@@ -34,7 +35,7 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 		plan.SourceAgents:             seedless(agents.New),
 		plan.SourcePayload:            payload,
 		plan.SourceSessions:           newSessions,
-		plan.SourceTrace:              trace,
+		plan.SourceTrace:              traces(getenv),
 		plan.SourceMock:               mock,
 	}
 }
@@ -87,8 +88,11 @@ func payload(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, err
 	return sessions.NewPayload(d, tok, seed, plain(synthetic.New), prompt.Files(d).ReadFile)
 }
 
-func trace(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
-	return sessions.NewTrace(d, tok, seed, plain(synthetic.New))
+func traces(getenv func(string) string) prompt.Factory {
+	kit := trace.Kit{Texts: plain(synthetic.New), Weka: fetching(wekatrace.New, getenv), Otel: fetching(oteltrace.New, getenv)}
+	return func(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+		return trace.New(d, tok, seed, kit)
+	}
 }
 
 func newSessions(d plan.Data, tok prompt.Tokenizer, seed uint64) (prompt.Source, error) {

@@ -336,9 +336,9 @@ func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, e
 
 // Schedule implements prompt.Scheduler: the timestamps of tensors, or those of payloads if all
 // have one and none is before the one ahead of it.
-func (s *Source) Schedule() []time.Duration {
+func (s *Source) Schedule() prompt.Moments {
 	if s.timed {
-		return s.moments
+		return prompt.NewMoments(s.moments)
 	}
 	var all []time.Duration
 	for i := range s.flat {
@@ -348,5 +348,5 @@ func (s *Source) Schedule() []time.Duration {
 		}
 		all = append(all, due)
 	}
-	return all
+	return prompt.NewMoments(all)
 }

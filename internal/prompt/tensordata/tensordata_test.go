@@ -425,7 +425,7 @@ func TestDelays(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	s := source(t, plan.Tensors{}, `{"data": [{"payload": [{}], "timestamp": [5]}, {"payload": [{}], "timestamp": [1500]}]}`)
-	if diff := cmp.Diff([]time.Duration{5 * time.Millisecond, 1500 * time.Millisecond}, s.Schedule()); diff != "" {
+	if diff := cmp.Diff([]time.Duration{5 * time.Millisecond, 1500 * time.Millisecond}, s.Schedule().List()); diff != "" {
 		t.Error(diff)
 	}
 	s = source(t, plan.Tensors{}, `{"data": [{"payload": [{}], "timestamp": [5]}, {"payload": [{}]}]}`)
@@ -440,7 +440,7 @@ func TestSchedule(t *testing.T) {
 func TestScheduleOfTensors(t *testing.T) {
 	timed := plan.Tensors{Timestamps: true}
 	s := source(t, timed, `{"data": [{"A": [1], "timestamp": [400]}, {"A": [2], "timestamp": [0]}, {"timestamp": [400], "A": [3]}]}`)
-	if diff := cmp.Diff([]time.Duration{0, 400 * time.Millisecond, 400 * time.Millisecond}, s.Schedule()); diff != "" {
+	if diff := cmp.Diff([]time.Duration{0, 400 * time.Millisecond, 400 * time.Millisecond}, s.Schedule().List()); diff != "" {
 		t.Error(diff)
 	}
 	if err := s.Fit(&tensor.Signature{Inputs: []tensor.Spec{{Name: "A", Datatype: tensor.Int8, Shape: []int64{1}}}}); err != nil {
@@ -453,7 +453,7 @@ func TestScheduleOfTensors(t *testing.T) {
 	}
 	// differs: pa-schedule-sequences
 	timed.Sequences = plan.Sequences{Mode: plan.SequencesOn, Live: 2}
-	if s := source(t, timed, `{"data": [{"A": [1], "timestamp": [4]}, {"A": [2], "timestamp": [5]}]}`); len(s.Schedule()) != 2 || at(t, s, 0, 0).Sequence.ID != 1 || at(t, s, 0, 1).Sequence.ID != 2 {
+	if s := source(t, timed, `{"data": [{"A": [1], "timestamp": [4]}, {"A": [2], "timestamp": [5]}]}`); len(s.Schedule().List()) != 2 || at(t, s, 0, 0).Sequence.ID != 1 || at(t, s, 0, 1).Sequence.ID != 2 {
 		t.Error("a schedule does not go to sequences in turn")
 	}
 	for data, want := range map[string]string{

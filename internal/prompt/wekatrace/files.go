@@ -65,7 +65,7 @@ func (s *Source) addSession(raw []byte, line func(int64) int, file string) error
 	if err != nil {
 		var at *placeError
 		if errors.As(err, &at) && line != nil {
-			return &lineError{line(at.at), at.err}
+			return &replay.LineError{Line: line(at.at), Err: at.err}
 		}
 		return err
 	}
@@ -138,17 +138,17 @@ func open(name string, files limitio.Limit) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &textReader{f, newScanner(files.Reader(f, name))}, nil
+	return &textReader{f, replay.NewScanner(files.Reader(f, name))}, nil
 }
 
 type textReader struct {
 	file    io.Closer
-	scanner *scanner
+	scanner *replay.Scanner
 }
 
 func (t *textReader) next() ([]byte, func(int64) int, error) {
-	raw, begin, err := t.scanner.next()
-	return raw, func(offset int64) int { return t.scanner.lines.number(begin + offset) }, err
+	raw, begin, err := t.scanner.Next()
+	return raw, func(offset int64) int { return t.scanner.Line(begin + offset) }, err
 }
 
 func (t *textReader) close() { _ = t.file.Close() }

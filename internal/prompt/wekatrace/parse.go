@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -57,119 +55,6 @@ const (
 	mostTokens  = 1 << 26 // of a request; more is a mistake
 	mostSeconds = 1e9     // of a session
 )
-
-// lines finds the line of a place in what was read through it.
-type lines struct {
-	r      io.Reader
-	read   int64
-	breaks []int64 // where lines end
-}
-
-func (l *lines) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	for i, c := range p[:n] {
-		if c == '\n' {
-			l.breaks = append(l.breaks, l.read+int64(i))
-		}
-	}
-	l.read += int64(n)
-	return n, err
-}
-
-func (l *lines) number(offset int64) int {
-	n, _ := slices.BinarySearch(l.breaks, offset)
-	return n + 1
-}
-
-// lineError is a fault at a line of a file.
-type lineError struct {
-	line int
-	err  error
-}
-
-func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
-func (e *lineError) Unwrap() error { return e.err }
-
-// scanner reads the traces of a file: JSON values one after the other, or a list of them.
-type scanner struct {
-	lines *lines
-	dec   *json.Decoder
-	list  bool
-	begun bool
-}
-
-func newScanner(r io.Reader) *scanner {
-	l := &lines{r: r}
-	return &scanner{lines: l, dec: json.NewDecoder(l)}
-}
-
-// next is the text of the next trace; io.EOF: there is none. An error that is no lineError
-// leaves nothing to go on with; after a lineError of check the next one may be good.
-func (s *scanner) next() (raw json.RawMessage, begin int64, err error) {
-	if !s.begun {
-		s.begun = true
-		if err := s.enter(); err != nil {
-			return nil, 0, s.fault(err)
-		}
-	}
-	if s.list && !s.dec.More() {
-		if _, err := s.dec.Token(); err != nil {
-			return nil, 0, s.fault(unexpected(err))
-		}
-		return nil, 0, io.EOF
-	}
-	err = s.dec.Decode(&raw)
-	if errors.Is(err, io.EOF) && !s.list {
-		return nil, 0, io.EOF
-	}
-	if err != nil {
-		return nil, 0, s.fault(unexpected(err))
-	}
-	return raw, s.dec.InputOffset() - int64(len(raw)), nil
-}
-
-// enter goes into a list, where the file is one.
-func (s *scanner) enter() error {
-	// More looks at the next letter without taking it; what it saw is still buffered.
-	if !s.dec.More() {
-		return nil
-	}
-	first := make([]byte, 1)
-	in := s.dec.Buffered()
-	for {
-		if _, err := in.Read(first); err != nil {
-			return nil
-		}
-		if !strings.ContainsRune(" \t\r\n", rune(first[0])) {
-			break
-		}
-	}
-	if first[0] != '[' {
-		return nil
-	}
-	s.list = true
-	_, err := s.dec.Token()
-	return err
-}
-
-// fault says in which line an error of the decoder is.
-func (s *scanner) fault(err error) error {
-	at := s.dec.InputOffset()
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		at = syntax.Offset - 1
-	} else if errors.Is(err, io.ErrUnexpectedEOF) {
-		at = s.lines.read
-	}
-	return &lineError{s.lines.number(at), err}
-}
-
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
 
 // decode reads a trace and holds it against the format. What the format does not know is
 // passed over.

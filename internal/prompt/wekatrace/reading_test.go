@@ -12,6 +12,8 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/blocktext"
+	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/remote/hub/hubtest"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 	"github.com/inferometer/inferometer/internal/token"
@@ -154,7 +156,7 @@ func FuzzTraces(f *testing.F) {
 	mutate.Fuzz(f, func(t *testing.T, text string) {
 		one := *s
 		one.places, one.All = map[string]string{}, nil
-		in := &textReader{io.NopCloser(nil), newScanner(strings.NewReader(text))}
+		in := &textReader{io.NopCloser(nil), replay.NewScanner(strings.NewReader(text))}
 		for {
 			raw, line, err := in.next()
 			if err != nil {
@@ -178,7 +180,7 @@ func FuzzTraces(f *testing.F) {
 				for _, m := range messages {
 					count += token.Words{}.Count(m.Content)
 				}
-				if count != n || n < c.Prompt.Tokens || n > c.Prompt.Tokens+1 || messages[len(messages)-1].Role != roleUser {
+				if count != n || n < c.Prompt.Tokens || n > c.Prompt.Tokens+1 || messages[len(messages)-1].Role != blocktext.RoleUser {
 					t.Fatalf("%d tokens, said to be %d, recorded %d: %+v", count, n, c.Prompt.Tokens, messages)
 				}
 			}

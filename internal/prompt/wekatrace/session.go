@@ -100,11 +100,12 @@ func (s *Source) graph(t *trace) (*prompt.Graph, error) {
 		g.Calls = append(g.Calls, prompt.GraphCall{
 			ID:    fmt.Sprintf("event_%03d_%s_turn_%d", i, all[c.stream].name, c.turn),
 			After: after[i], Wait: s.wait(c.request, waits[i], len(after[i]) == 0), User: true,
+			At: time.Duration(c.begin) * time.Millisecond, Thread: c.stream,
 			Prompt: prompt.Prompt{
 				Model: s.model(c.Model), Tokens: *c.In,
 				Output: cmp.Or(*c.Out, s.replay.MaxTokens, defaultOutput),
 			},
-			Make: func(tag string) ([]prompt.Message, int, error) { return s.speak.messages(last.list(), tag) },
+			Make: func(tag string) ([]prompt.Message, int, error) { return s.speak.Messages(last, tag) },
 		})
 	}
 	return g, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/blocktext"
 	"github.com/inferometer/inferometer/internal/prompt/lexicon"
 	"github.com/inferometer/inferometer/internal/prompt/replay"
 	"github.com/inferometer/inferometer/internal/prompt/sessionfilter"
@@ -28,7 +29,7 @@ type Source struct {
 	replay.Cycle
 	replay plan.Replay
 	limits plan.Data // whose limits files are read by
-	speak  speaker
+	speak  blocktext.Speaker
 	seed   uint64
 	env    func(string) string
 	tell   func(string)
@@ -48,7 +49,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 
 func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, env func(string) string) *Source {
 	return &Source{
-		replay: d.Replay, limits: plan.Data{Limits: d.Limits}, speak: speaker{lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
+		replay: d.Replay, limits: plan.Data{Limits: d.Limits}, speak: blocktext.Speaker{Lex: lex}, seed: prompt.Mix(seed ^ 'w'), env: env,
 		tell: func(string) {}, places: map[string]string{},
 	}
 }

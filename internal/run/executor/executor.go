@@ -55,6 +55,8 @@ type Config struct {
 	Warn  func(text string)
 	// Lanes and Sessions are how many the source of prompts has; 0: it has none.
 	Lanes, Sessions int
+	// Whole: sessions that begin at times of their own are played to their ends.
+	Whole bool
 }
 
 // Run runs the stages of a plan, one after the other.
@@ -177,6 +179,9 @@ func aborted(ctx context.Context, mark record.StageSummary) record.StageSummary 
 func (p *stageRunner) send(ctx context.Context, i int, s plan.Stage) (record.StageSummary, *sweep.Level, error) {
 	work := load.NewSpec(p.Plan, i, s)
 	work.Lanes = p.Lanes
+	if s.Arrival == plan.ArrivalTrace && p.Whole {
+		work.Sessions = int64(p.Sessions)
+	}
 	if s.Arrival == plan.ArrivalSessions {
 		work.Sessions = sessionsOf(p.Queue.Stages(), i, int64(p.Sessions))
 	}

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/engine"
@@ -15,8 +14,8 @@ import (
 // Sender puts loads on the target, by itself or through others.
 type Sender struct {
 	Plan        *plan.Plan
-	Schedule    []time.Duration // of the prompts, or nil
-	Share       load.Shard      // of each load
+	Schedule    func() load.Arrivals // begins those of the prompts; nil: they have none
+	Share       load.Shard           // of each load
 	Engine      *engine.Engine
 	Endpoint    *endpoint.Endpoint
 	SameFailure *abort.SameFailure

@@ -67,7 +67,7 @@ func (t *job) makeEntries(ctx context.Context) error {
 			made.Source = &fitted{Wrapper: prompt.Wrapper{Source: pool}, tool: t}
 		}
 		if t.set.FixedSchedule {
-			for i, due := range s.Schedule() {
+			for i, due := range s.Schedule().List() {
 				t.entries[i].due = due
 			}
 		}

@@ -1,13 +1,14 @@
-package sessions
+package trace
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,23 +16,65 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
+	"github.com/inferometer/inferometer/internal/prompt/blocktext"
 	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
-func openTrace(t *testing.T, text string, w plan.Trace) (*Trace, error) {
+// words counts words.
+type words struct{}
+
+func (words) Name() string          { return "words" }
+func (words) Count(text string) int { return len(strings.Fields(text)) }
+
+func (words) Cut(text string, n int) (int, bool) {
+	fields := strings.Fields(text)
+	if len(fields) < n {
+		return 0, false
+	}
+	return len(strings.Join(fields[:n], " ")), true
+}
+
+// texts makes texts of so many words.
+type texts struct {
+	seed  uint64
+	input *prompt.Lengths
+}
+
+func made(d plan.Data, _ prompt.Tokenizer, seed uint64) (prompt.Source, error) {
+	return &texts{seed, prompt.NewLengths(d.Input, seed)}, nil
+}
+
+func (m *texts) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
+	return prompt.Prompt{Text: strings.Repeat(fmt.Sprint(" w", m.seed), m.input.At(at.I))}, nil
+}
+
+func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
+
+// written is the name of a file with that text.
+func written(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "trace")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return NewTrace(plan.Data{File: file, Output: fixed(9), Trace: w}, words{}, 1, made)
+	return file
+}
+
+func openTrace(t *testing.T, text string, w plan.Trace) (*Lines, error) {
+	t.Helper()
+	s, err := New(plan.Data{File: written(t, text), Output: fixed(9), Trace: w}, words{}, 1, Kit{Texts: made})
+	l, ok := s.(*Lines)
+	if err == nil && !ok {
+		t.Fatalf("%.99q is no trace of lines", text)
+	}
+	return l, err
 }
 
 // played is what a trace sends: when, how long the prompt is, how much it asks for, and of which session it is.
-func played(t *testing.T, s *Trace) (list []string) {
+func played(t *testing.T, s *Lines) (list []string) {
 	t.Helper()
-	due := s.Schedule()
+	due := s.Schedule().List()
 	for i, p := range prompttest.FirstPrompts(t, s, s.Sessions()) {
 		list = append(list, strings.TrimSpace(fmt.Sprintf("%v %d %d %s", due[i], p.Tokens, p.Output, p.Session)))
 	}
@@ -88,14 +131,14 @@ func TestTraceFormats(t *testing.T) {
 				if diff := cmp.Diff(tc.want, played(t, s)); diff != "" {
 					t.Error(diff)
 				}
-				if !strings.Contains(strings.Join(s.Notes(), ""), "is a "+format+" trace") {
+				if !strings.Contains(strings.Join(s.Notes(), ""), "is "+(&layout{name: format}).article()+" trace") {
 					t.Errorf("says %v", s.Notes())
 				}
 			})
 		}
 		for _, other := range plan.TraceFormats() {
 			alike := func(f string) bool { return f == plan.TraceMooncake || f == plan.TraceTimed }
-			if other == format || alike(other) && alike(format) {
+			if other == format || alike(other) && (alike(format) || format == plan.TraceBailian) {
 				continue // those have the same fields: what hashes stand for tells
 			}
 			if _, err := openTrace(t, tc.text, plan.Trace{Format: other}); err == nil || !strings.Contains(err.Error(), ":1: ") {
@@ -111,7 +154,7 @@ func TestTraceFaults(t *testing.T) {
 	mooncake := traceFiles[plan.TraceMooncake].text
 	for text, want := range map[string]string{
 		"":                         ":1: has no lines",
-		`{"prompt": "x"}`:          `:1: has lines with "prompt"`,
+		`{"prompt": "x"}`:          `:1: has records with "prompt"`,
 		"a,b\n1,2\n":               ":1: begins with",
 		"{\n":                      ":1: is not a JSON object",
 		head + "5,m,1,2,3\n":       ":2: has 5 columns",
@@ -184,11 +227,7 @@ func TestTracePrompts(t *testing.T) {
 	}
 	prompttest.Run(t, prompttest.Case{
 		New: func(t *testing.T, seed uint64) prompt.Source {
-			file := filepath.Join(t.TempDir(), "trace")
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			s, err := NewTrace(plan.Data{File: file}, words{}, seed, made)
+			s, err := New(plan.Data{File: written(t, text)}, words{}, seed, Kit{Texts: made})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +237,7 @@ func TestTracePrompts(t *testing.T) {
 	})
 }
 
-// A file is read the same in one part and in several, with lines longer than what is read at once among them.
+// A file is read the same by one core and by several, with lines longer than what is read at once among them.
 func TestTraceParts(t *testing.T) {
 	var text strings.Builder
 	want := 0
@@ -210,7 +249,7 @@ func TestTraceParts(t *testing.T) {
 		fmt.Fprintf(&text, `{"timestamp": %d, "input_length": %d, "output_length": 4, "note": "%s"}`+"\n", i, 1+i%1000, pad)
 		want++
 	}
-	var rows [2][]traceLine
+	var rows [2][]lineAt
 	for i, cores := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(cores)
 		s, err := openTrace(t, text.String(), plan.Trace{})
@@ -218,13 +257,121 @@ func TestTraceParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows[i] = s.rows
-		if r, err := s.row(s.rows[want-1]); err != nil || len(s.rows) != want || r.input != 1+(want-1)%1000 {
-			t.Errorf("%d rows, want %d; the last is %+v: %v", len(s.rows), want, r, err)
+		rows[i] = s.pages.Load().list[0].rows
+		if r, err := s.request(rows[i][want-1]); err != nil || len(rows[i]) != want || r.input != 1+(want-1)%1000 {
+			t.Errorf("%d rows, want %d; the last is %+v: %v", len(rows[i]), want, r, err)
 		}
 	}
 	if !slices.Equal(rows[0], rows[1]) {
 		t.Error("one part and several differ")
+	}
+}
+
+// stream is a trace that is read as it is played: so many lines are put in order ahead of the first that is.
+func stream(t *testing.T, text string, w plan.Trace, ahead int) (*Lines, error) {
+	t.Helper()
+	f, err := os.Open(written(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	maker, err := blocktext.NewComposer(words{}, made, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Lines{file: f, data: plan.Data{File: "trace", Trace: w}, tok: words{}, maker: maker, output: prompt.NewLengths(fixed(9), 1), ahead: ahead, block: 2048}
+	l := layouts()[1]
+	return s, s.open(l)
+}
+
+// A trace that is longer than what is kept of it is played as one that is not, from any window, whoever asks for what.
+func TestStream(t *testing.T) {
+	var lines []string
+	at := make([]int, 6000)
+	for i := range at {
+		at[i] = i*10 + (i*7919)%80 // out of order by a few
+		lines = append(lines, fmt.Sprintf(`{"timestamp": %d, "input_length": %d, "output_length": %d}`, at[i], 1+i%50, 1+i))
+	}
+	text := strings.Join(lines, "\n")
+	slices.Sort(at)
+	second := plan.Duration(time.Second)
+	for _, w := range []plan.Trace{{}, {Speed: 2}, {From: 20 * second, To: 40 * second}, {CapGaps: second / 1000}} {
+		whole, err := openTrace(t, text, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := stream(t, text, w, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Sessions() != 0 || !strings.Contains(s.Notes()[0], "as it is played") || whole.Sessions() == 0 {
+			t.Errorf("%d and %d sessions; %s", s.Sessions(), whole.Sessions(), s.Notes())
+		}
+		if diff := cmp.Diff(whole.Schedule().List(), s.Schedule().List()); diff != "" {
+			t.Fatalf("%+v: %s", w, diff)
+		}
+		n := uint64(whole.Sessions())
+		for _, i := range []uint64{0, n - 1, 5, n + 3, n / 2, 2*n - 1, n / 2} {
+			a, err := whole.Prompt(t.Context(), prompt.Position{I: i})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := s.Prompt(t.Context(), prompt.Position{I: i})
+			if err != nil || a.Text != b.Text || a.Output != b.Output {
+				t.Errorf("%+v, prompt %d: %d and %d tokens to ask for: %v", w, i, a.Output, b.Output, err)
+			}
+		}
+	}
+}
+
+// Several ask at once, as feeders and the load do.
+func TestStreamShared(t *testing.T) {
+	text := ""
+	for i := range 4000 {
+		text += fmt.Sprintf(`{"timestamp": %d, "input_length": 1, "output_length": %d}`+"\n", i, 1+i)
+	}
+	s, err := stream(t, text, plan.Trace{}, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for k := range 4 {
+		all.Go(func() {
+			for i := k; i < 4000; i += 4 {
+				if p, err := s.Prompt(t.Context(), prompt.Position{I: uint64(i)}); err != nil || p.Output != 1+i {
+					t.Errorf("prompt %d asks for %d: %v", i, p.Output, err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		if list := s.Schedule().List(); len(list) != 4000 {
+			t.Errorf("%d moments", len(list))
+		}
+	})
+	all.Wait()
+}
+
+// Of a long trace, a line that is too far from its place is told, and so is one that is no line of the trace.
+func TestStreamFaults(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"timestamp": 5, "input_length": 1}`: "trace:3001: is due 2.8",
+		"{}":                                  "trace:3001: has no timestamp",
+	} {
+		text := ""
+		for i := range 4000 {
+			if i == 3000 {
+				text += line + "\n"
+			}
+			text += fmt.Sprintf(`{"timestamp": %d, "input_length": 1}`+"\n", i)
+		}
+		s, err := stream(t, text, plan.Trace{}, 100)
+		for i := uint64(0); err == nil && i < 4000; i++ {
+			_, err = s.Prompt(t.Context(), prompt.Position{I: i})
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
 	}
 }
 
@@ -233,25 +380,16 @@ func TestMutatedTraces(t *testing.T) {
 	for _, f := range traceFiles {
 		seeds = append(seeds, f.text)
 	}
-	mutate.Try(t, mutate.Usual, seeds, func(text string) {
-		lines := bytes.Split([]byte(text), []byte("\n"))
-		f, err := recogniseTrace("", lines)
-		for _, line := range lines {
-			if err == nil {
-				_, _ = f.due(line)
-				_, _ = f.row(line)
-			}
-		}
-	})
 	mutate.Try(t, mutate.Usual/10, seeds, func(text string) {
-		s, err := openTrace(t, text, plan.Trace{})
-		if err != nil {
+		s, err := New(plan.Data{File: written(t, text)}, words{}, 1, Kit{Texts: made})
+		l, ok := s.(*Lines)
+		if err != nil || !ok {
 			return
 		}
-		s.Schedule()
-		s.Notes()
-		if r, err := s.row(s.rows[0]); err == nil && r.input < 1<<9 {
-			if _, err := s.Prompt(t.Context(), prompt.Position{}); err != nil {
+		l.Schedule()
+		l.Notes()
+		if r, err := l.request(l.head[0]); err == nil && r.input < 1<<9 {
+			if _, err := l.Prompt(t.Context(), prompt.Position{}); err != nil {
 				t.Errorf("%q: %v", text, err)
 			}
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -193,22 +192,6 @@ var workloads = []struct {
 			if last := s.messages[len(s.messages)-1]; !asked[s.messages[0].text] || last.role != "user" || s.Max < 1 {
 				t.Fatalf("%+v, asks for %d", s.messages, s.Max)
 			}
-		}
-	}},
-	{"--trace examples/data/tracelab.jsonl", func(t *testing.T, all []seen) {
-		want := []string{"600 25", "640 40", "760 30", "300 20", "350 15"} // tokens of prompts and responses
-		for _, s := range all {
-			i := slices.Index(want, fmt.Sprint(s.Prompt, s.Max))
-			if i < 0 {
-				t.Fatalf("a prompt of %d tokens asks for %d", s.Prompt, s.Max)
-			}
-			want = slices.Delete(want, i, i+1)
-			if hit := map[int]int{760: 640, 600: 512, 350: 288}[s.Prompt]; s.Cached != hit {
-				t.Errorf("of a prompt of %d tokens %d were cached, want %d", s.Prompt, s.Cached, hit)
-			}
-		}
-		if len(want) > 0 {
-			t.Errorf("never came: %v", want)
 		}
 	}},
 	{"--trace examples/data/mooncake.jsonl", func(t *testing.T, all []seen) {

@@ -77,7 +77,7 @@ func TestReportSaysWhatTheRunSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(asPage(t, drawn), asPage(t, page)) {
+			if !bytes.Equal(asPage(t, drawn), asPage(t, again.Document)) {
 				t.Error("the page that was drawn during the run is not that of its report")
 			}
 			want := asJSON(t, live)

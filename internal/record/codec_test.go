@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -234,4 +236,47 @@ func stream(events int) *Record {
 		rec.Text = append(rec.Text, " word"...)
 	}
 	return rec
+}
+
+// What stands in a line as in the one before it is not read again, and comes to the same.
+func TestEchoes(t *testing.T) {
+	line := func(seq int, rest string) string {
+		return fmt.Sprintf(`{"kind":"request","seq":%d,"stage":0,"prompt":"0000000000000001","sent":5,"end":9,"read_bytes":[9,9],"read_at":[1,2],%s}`, seq, rest)
+	}
+	usual := `"status":200,"content_type":"text/event-stream","streamed":true,"event_label":"ccd","event_read":[0,1,0],"event_text":[1,1,0],` +
+		`"in":{"n":5,"source":"server"},"out":{"n":2,"source":"server"},"requested_tokens":2,"finish":"length","text":"ab"`
+	other := func(old, new string) string {
+		if !strings.Contains(usual, old) {
+			t.Fatal(old)
+		}
+		return strings.Replace(usual, old, new, 1)
+	}
+	rests := []string{
+		usual, other(`"ab"`, `"xy"`), usual, other(`200`, `2000`), usual, other(`[0,1,0]`, `[0,0,1]`), usual, other(`"length"`, `"length!"`),
+		other(`"length"`, `"length","cached":3`), usual, other(`"requested_tokens":2,`, ``), usual, other(`"in":{"n":5,"source":"server"},`, ``),
+		other(`"status":200,`, ``), usual, other(`,"content_type":"text/event-stream"`, ``), usual,
+		`"cached":4,` + usual, usual, `"text":"q",` + usual, usual, `"event_text":[2,0,0],` + other(`,"event_text":[1,1,0]`, ``), usual,
+		`"status":503,"failure":{"class":"http_status"}`, usual, other(`"streamed":true`, `"failure":{"class":"timeout"},"streamed":true`), usual,
+		other(`"streamed":true`, `"status":201,"streamed":true`), usual, usual + `,"status":404,"event_label":"rrr","finish":"stop"`, usual,
+		other(`"ccd"`, `"cc"`), usual, other(`[0,1,0]`, `[0, 1,0]`), usual, other(`"event_read":[0,1,0]`, `"new":{"status":[1]},"event_read":[0,1,0]`), usual,
+	}
+	for i := range 40 { // so that only now and then one is remembered
+		rests = append(rests, other(`200`, strconv.Itoa(200+i)))
+	}
+	rests = append(rests, usual, usual, usual)
+	for _, limit := range []int64{0, 150} {
+		one := lineDecoder{most: limit}
+		var rec Record
+		for i, rest := range rests {
+			fresh, want := lineDecoder{most: limit}, Record{}
+			text := []byte(line(i, rest))
+			err, wantErr := one.decode(text, &rec), fresh.decode(text, &want)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("line %d, %s: error %v, want %v", i, rest, err, wantErr)
+			}
+			if diff := cmp.Diff(want, rec, cmpopts.EquateEmpty()); err == nil && diff != "" {
+				t.Fatalf("line %d, %s: (-alone +behind others):\n%s", i, rest, diff)
+			}
+		}
+	}
 }

@@ -59,13 +59,14 @@ var columnMembers = []jsonscan.Member[lineDecoder]{
 		})
 	}},
 	{Name: "event_label", Read: readEventLabels},
-	{Name: "event_read", Read: func(_ *scanner, d *lineDecoder) {
+	{Name: "event_read", Read: func(s *scanner, d *lineDecoder) {
 		d.columns.reads = d.ints(false, func(first int, list []int64) {
 			to := d.events(first, len(list))
 			for i := range to {
 				to[i].Mark = int(list[i])
 			}
 		})
+		d.replies.remember(s, d, "status", replyKeys)
 	}},
 	{Name: "event_text", Read: func(_ *scanner, d *lineDecoder) {
 		d.columns.text = d.ints(false, func(first int, list []int64) {

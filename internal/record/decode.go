@@ -16,6 +16,7 @@ type lineDecoder struct {
 	columns columns
 	most    int64 // bytes of a record in memory; 0: no bound
 	repeats
+	replies, counts                   echo
 	lineOrder, connOrder, tokensOrder jsonscan.Order
 }
 
@@ -38,6 +39,7 @@ func (d *lineDecoder) decode(line []byte, rec *Record) error {
 		Marks: rec.Marks[:0], Events: rec.Events[:0], Text: rec.Text[:0], Body: rec.Body[:0], RequestBody: rec.RequestBody[:0],
 	}
 	d.rec, d.columns.lengths = rec, lengths{}
+	d.replies.began, d.counts.began = 0, 0
 	s := &d.scan
 	s.Reset(line)
 	lineMembers.Read(s, &d.lineOrder, d)
@@ -81,17 +83,28 @@ var lineMembers = jsonscan.NewMembers(append(append([]jsonscan.Member[lineDecode
 	{Name: "size", Read: func(s *scanner, d *lineDecoder) { d.rec.Size = int(s.Int()) }},
 }, columnMembers...), []jsonscan.Member[lineDecoder]{
 	// What came back.
-	{Name: "status", Read: func(s *scanner, d *lineDecoder) { d.rec.Status = int(s.Int()) }},
+	{Name: "status", Read: func(s *scanner, d *lineDecoder) {
+		if !d.replies.again(s, d) {
+			d.rec.Status = int(s.Int())
+		}
+	}},
 	{Name: "content_type", Read: func(_ *scanner, d *lineDecoder) { d.rec.ContentType = d.repeated(ofContentType) }},
 	{Name: "retry_after", Read: func(_ *scanner, d *lineDecoder) { d.rec.RetryAfter = d.repeated(ofRetryAfter) }},
 	{Name: "unterminated", Read: func(s *scanner, d *lineDecoder) { d.rec.Unterminated = s.Bool() }},
 	{Name: "first_last_only", Read: func(s *scanner, d *lineDecoder) { d.rec.Sparse = s.Bool() }},
 	{Name: "streamed", Read: func(s *scanner, d *lineDecoder) { d.rec.Streamed = s.Bool() }},
-	{Name: "in", Read: func(_ *scanner, d *lineDecoder) { d.tokens(&d.rec.In) }},
+	{Name: "in", Read: func(s *scanner, d *lineDecoder) {
+		if !d.counts.again(s, d) {
+			d.tokens(&d.rec.In)
+		}
+	}},
 	{Name: "out", Read: func(_ *scanner, d *lineDecoder) { d.tokens(&d.rec.Out) }},
 	{Name: "requested_tokens", Read: func(s *scanner, d *lineDecoder) { d.rec.RequestedTokens = int(s.Int()) }},
 	{Name: "cached", Read: func(s *scanner, d *lineDecoder) { d.rec.Cached = int(s.Int()) }},
-	{Name: "finish", Read: func(_ *scanner, d *lineDecoder) { d.rec.Finish = d.repeated(ofFinish) }},
+	{Name: "finish", Read: func(s *scanner, d *lineDecoder) {
+		d.rec.Finish = d.repeated(ofFinish)
+		d.counts.remember(s, d, "in", countKeys)
+	}},
 	{Name: "text", Read: func(_ *scanner, d *lineDecoder) { d.rec.Text = d.bytes(d.rec.Text[:0]) }},
 	{Name: "text_base64", Read: func(_ *scanner, d *lineDecoder) { d.rec.Text = d.base64(d.rec.Text[:0]) }},
 	{Name: "request_body", Read: func(_ *scanner, d *lineDecoder) { d.rec.RequestBody = d.bytes(d.rec.RequestBody[:0]) }},

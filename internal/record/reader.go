@@ -276,11 +276,14 @@ func (r *parser) parse(text []byte) (Line, error) {
 	return line, r.bounds.line(&line)
 }
 
-// kindOf reads the kind from the start of a line. Written by hand for requests:
-// all others are few.
+// kindOf reads the kind from the start of a line. Written by hand for those of which there are many.
 func kindOf(text []byte) (string, error) {
-	if bytes.HasPrefix(text, []byte(`{"kind":"request",`)) {
-		return kindRequest, nil
+	if rest, ok := bytes.CutPrefix(text, []byte(`{"kind":"`)); ok {
+		for _, kind := range [...]string{kindRequest, kindBegun, kindUnderway} {
+			if len(rest) > len(kind)+1 && string(rest[:len(kind)]) == kind && rest[len(kind)] == '"' && rest[len(kind)+1] == ',' {
+				return kind, nil
+			}
+		}
 	}
 	var line struct{ Kind string }
 	if err := json.Unmarshal(text, &line); err != nil {

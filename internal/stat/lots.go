@@ -153,20 +153,21 @@ func (s *source) open() bool {
 
 // fill makes a pass for the cells that are looked into.
 func (s *source) fill() error {
-	var open []*selection
+	var all []*selection
+	var open []uint64
 	for i := range s.lots {
-		if l := &s.lots[i]; l.sel.open > 0 {
-			open = append(open, &l.sel)
+		l := &s.lots[i]
+		if l.sel.open == 0 {
+			continue
+		}
+		if all = append(all, &l.sel); open == nil {
+			open = make([]uint64, len(l.sel.root.open))
+		}
+		for k, bits := range l.sel.root.open {
+			open[k] |= bits
 		}
 	}
-	err := readAll(s.shared, func() visitor {
-		return func(_ Part, stored []int64) {
-			for _, sel := range open {
-				sel.fill(stored, s.base)
-			}
-		}
-	})
-	if err != nil {
+	if err := s.fillFrom(s.shared, all, open); err != nil {
 		return err
 	}
 	for i := range s.lots {
@@ -174,16 +175,19 @@ func (s *source) fill() error {
 		if l.sel.open == 0 {
 			continue
 		}
-		err := readAll(l.own, func() visitor {
-			return func(_ Part, stored []int64) { l.sel.fill(stored, s.base) }
-		})
-		if err != nil {
+		if err := s.fillFrom(l.own, []*selection{&l.sel}, l.sel.root.open); err != nil {
 			return err
 		}
 		l.sel.open = 0
 		l.sel.resolveNodes(l.sel.root.kids)
 	}
 	return nil
+}
+
+func (s *source) fillFrom(cols []*Column, all []*selection, open []uint64) error {
+	return readAll(cols, func() visitor {
+		return func(_ Part, stored []int64) { fill(all, open, stored, s.base) }
+	})
 }
 
 // summaries are the two sets of a lot once its ranks are found.

@@ -204,11 +204,12 @@ type hit struct {
 	equal  int
 }
 
-// fill adds samples to the nodes that are open. It may be called by several goroutines at a time:
-// few samples lie in nodes, and those alone are put there under a lock.
-func (l *selection) fill(stored []int64, base int64) {
+// fill adds samples to the nodes that are open in several selections, which have cells of the same kind:
+// open has those of all. It may be called by several goroutines at a time: few samples lie in nodes, and those
+// alone are put there under a lock.
+func fill(all []*selection, open []uint64, stored []int64, base int64) {
 	var hits [64]hit
-	n, open := 0, l.root.open
+	n := 0
 	for i := 0; i < len(stored); {
 		s, from := stored[i], i
 		for i++; i < len(stored) && stored[i] == s; i++ {
@@ -219,17 +220,22 @@ func (l *selection) fill(stored []int64, base int64) {
 		}
 		hits[n] = hit{cell: cell, stored: s, equal: i - from}
 		if n++; n == len(hits) {
-			l.put(hits[:n], base)
+			for _, l := range all {
+				l.put(hits[:n], base)
+			}
 			n = 0
 		}
 	}
-	if n > 0 {
+	for _, l := range all {
 		l.put(hits[:n], base)
 	}
 }
 
 // put adds hits to their nodes.
 func (l *selection) put(hits []hit, base int64) {
+	if len(hits) == 0 {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range hits {

@@ -9,6 +9,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -243,6 +244,19 @@ func (s *Scanner) IsPlain(text string) bool {
 	return true
 }
 
+// Same takes text, where the values that come next in an object are written just like it.
+func (s *Scanner) Same(text []byte) bool {
+	end := s.pos + len(text)
+	if len(text) == 0 || end >= len(s.data) || s.data[end] != ',' && s.data[end] != '}' || !bytes.Equal(s.data[s.pos:end], text) {
+		return false
+	}
+	s.pos = end
+	return true
+}
+
+// From is what was read since a position.
+func (s *Scanner) From(pos int) []byte { return s.data[pos:s.pos] }
+
 // Bool takes true or false.
 func (s *Scanner) Bool() bool {
 	if s.Peek() == 't' {
@@ -288,6 +302,10 @@ func (s *Scanner) Ints(list []int64) (n int, left bool) {
 			}
 			i++
 		}
+		if len(data)-i >= 8 && len(list)-n >= 4 && fourDigits(binary.LittleEndian.Uint64(data[i:]), list[n:n+4]) {
+			n, pos, s.fresh = n+4, i+7, false
+			continue
+		}
 		if len(data)-i >= 2 && data[i]-'0' <= 9 && data[i+1] == ',' { // most are small
 			list[n], pos, s.fresh = int64(data[i]-'0'), i+1, false
 			n++
@@ -311,6 +329,17 @@ func (s *Scanner) Ints(list []int64) (n int, left bool) {
 	}
 	s.pos = pos
 	return n, false
+}
+
+// fourDigits reads four numbers of one digit, with a comma behind each.
+func fourDigits(v uint64, list []int64) bool {
+	const commas, digits, signs = 0x2c002c002c002c00, 0x0030003000300030, 0x8000800080008000
+	n := v&0x00ff00ff00ff00ff - digits
+	if v&0xff00ff00ff00ff00 != commas || (n|n+0x7ff67ff67ff67ff6)&signs != 0 {
+		return false
+	}
+	list[0], list[1], list[2], list[3] = int64(n&15), int64(n>>16&15), int64(n>>32&15), int64(n>>48&15)
+	return true
 }
 
 // plainInt reads an integer of up to 18 digits at i, and gives where it ends.

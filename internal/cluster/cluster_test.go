@@ -250,7 +250,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 		t.Fatal(err)
 	}
 	slices.Reverse(dirs)
-	merged, err := saved.Merge(dirs)
+	merged, err := saved.Merge(dirs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 			t.Errorf("stage %d as merged from the workers: %s", i, d)
 		}
 	}
-	part, err := saved.Merge(dirs[:2])
+	part, err := saved.Merge(dirs[:2], nil)
 	if err != nil || part.Result.Verdict.Valid || !strings.Contains(fmt.Sprint(part.Result.Verdict.Reasons), "The records of 2 workers of 4 are missing: w") {
 		t.Errorf("of two workers: %v, %+v", err, part.Result.Verdict.Reasons)
 	}
@@ -271,7 +271,7 @@ func merges(t *testing.T, out string, res *result.Result, earlier string) {
 		"not the directory of a worker": {dirs[0], out},
 		"is not an output directory of": {dirs[0], t.TempDir()},
 	} {
-		if _, err := saved.Merge(dirs); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := saved.Merge(dirs, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q expected: %v", want, err)
 		}
 	}
@@ -312,7 +312,7 @@ levels: {list: [1, 5]}
 		}
 		if workers > 0 {
 			dirs, _ := filepath.Glob(filepath.Join(p.Output.Dir+".workers", "*"))
-			merged, err := saved.Merge(dirs)
+			merged, err := saved.Merge(dirs, nil)
 			if err != nil || len(merged.Result.Stages) != 2 || merged.Result.Stages[0].Counts.OK != 9 || merged.Result.Stages[1].Counts.OK != 9 {
 				t.Errorf("as merged from the workers: %v, %+v", err, merged)
 			}

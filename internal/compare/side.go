@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -72,6 +73,7 @@ type OpenOptions struct {
 	// Samples are metrics of which the single requests are kept, where a side is one run and not the third
 	// or a later one: those that turn out to be needed of others are read again.
 	Samples []string
+	Reading *record.Reading // is told how far the records are read; optional
 	// Foreign reads what another tool wrote; optional.
 	Foreign func(path string) (*Foreign, error)
 }
@@ -172,7 +174,7 @@ func open(path string, o OpenOptions) ([]Run, error) {
 func openDir(dir string, o OpenOptions) (*Run, error) {
 	var r Run
 	var err error
-	r.Saved, err = saved.Read(dir, saved.Options{Draw: o.Draw, Samples: o.Samples})
+	r.Saved, err = saved.Read(dir, saved.Options{Draw: o.Draw, Samples: o.Samples, Reading: o.Reading})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", dir, err)
 	}

@@ -201,9 +201,14 @@ func TestInParts(t *testing.T) {
 		if i == 1 {
 			panic("a mistake")
 		}
-		for range requests {
-			continue
-		}
-		return struct{}{}, nil
+		return readNothing(i, requests)
 	}, func(struct{}) error { return nil }))
+}
+
+// readNothing goes through requests.
+func readNothing(_ int, requests iter.Seq[*Record]) (struct{}, error) {
+	for range requests {
+		continue
+	}
+	return struct{}{}, nil
 }

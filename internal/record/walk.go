@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
@@ -17,6 +18,8 @@ type File struct {
 	// Bounds are those of the numbers in its lines, or nil.
 	Bounds *Bounds
 	Edit   func(*Line) // changes lines before they are given out; nil means they stay as they are
+	// Reading is told how far it is read, and may end that; nil: nobody wants to know.
+	Reading *Reading
 }
 
 // Walk gives each line of the file, the header first, to each, whose error ends it.
@@ -91,7 +94,7 @@ func (f File) open(pass string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open record file: %w", err)
 	}
-	r, err := newReader(in, pass)
+	r, err := newReader(f.Reading.watch(in), pass)
 	if err != nil {
 		in.Close()
 		return nil, fmt.Errorf("%s: %w", f.Path, err)
@@ -130,4 +133,57 @@ func (f File) Requests(each func(*Record) error) error {
 		return each(l.Request)
 	})
 	return err
+}
+
+// ErrStopped is that somebody ended reading.
+var ErrStopped = errors.New("stopped while the records were being read; they are kept as they are")
+
+// Reading tells how far the file is that is being read, and ends reading. Any goroutine may ask it.
+type Reading struct {
+	read, size atomic.Int64
+	stopped    atomic.Bool
+}
+
+// Stop ends reading, now and later, with ErrStopped.
+func (r *Reading) Stop() { r.stopped.Store(true) }
+
+// Stopped reports whether somebody ended reading.
+func (r *Reading) Stopped() bool { return r.stopped.Load() }
+
+// Bytes is how much of a file has been read; a size of 0: none was begun.
+func (r *Reading) Bytes() (read, size int64) {
+	if r == nil {
+		return 0, 0
+	}
+	return r.read.Load(), r.size.Load()
+}
+
+// watched is a file that is being read.
+type watched struct {
+	*os.File
+	by *Reading
+}
+
+// Read implements io.Reader.
+func (w watched) Read(p []byte) (int, error) {
+	if w.by == nil {
+		return w.File.Read(p)
+	}
+	if w.by.Stopped() {
+		return 0, ErrStopped
+	}
+	n, err := w.File.Read(p)
+	w.by.read.Add(int64(n))
+	return n, err
+}
+
+// watch begins to read a file.
+func (r *Reading) watch(f *os.File) watched {
+	if r != nil {
+		if info, err := f.Stat(); err == nil {
+			r.read.Store(0)
+			r.size.Store(info.Size())
+		}
+	}
+	return watched{f, r}
 }

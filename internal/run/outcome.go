@@ -26,6 +26,7 @@ type resultBuilder struct {
 	saved     func(dir string) error   // is given the records in the end; optional
 	draw      Drawer                   // is told what a page draws of it; optional
 	sketches  *sketches
+	reading   *record.Reading // is told how far the records are read once more
 }
 
 // conclude decodes what is left and puts the result together. played is what ended the
@@ -46,11 +47,12 @@ func (o *resultBuilder) conclude(played error) (*result.Result, error) {
 	// What is measured is told by the workers that are left: the records are folded once more for them.
 	if slices.ContainsFunc(facts.Stages, func(m record.StageSummary) bool { return len(m.Gone) > 0 }) {
 		var again *saved.Run
-		if again, buildErr = saved.Read(out.Path(), saved.Options{Names: saved.Named(facts.Names)}); buildErr == nil {
+		if again, buildErr = saved.Read(out.Path(), saved.Options{Names: saved.Named(facts.Names), Reading: o.reading}); buildErr == nil {
 			res = again.Result
 		}
 	} else {
-		res, buildErr = saved.Build(asRun, facts, fold, &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record)}, o.folds.Pool)
+		records := &record.File{Path: out.RecordsPath(), Most: int64(asRun.Limits.Record), Reading: o.reading}
+		res, buildErr = saved.Build(asRun, facts, fold, records, o.folds.Pool)
 	}
 	if buildErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("making the result: %w", buildErr))

@@ -63,7 +63,8 @@ func (o *resultBuilder) page(res *result.Result, fold *metric.Aggregator) error 
 			}
 		} else {
 			var again *saved.Run
-			if again, err = saved.Read(o.journal.Writer.Path(), saved.Options{Draw: true, Names: saved.Named(facts.Names)}); err == nil {
+			options := saved.Options{Draw: true, Names: saved.Named(facts.Names), Reading: o.reading}
+			if again, err = saved.Read(o.journal.Writer.Path(), options); err == nil {
 				d = again.Document
 			}
 		}

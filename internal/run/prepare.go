@@ -190,6 +190,7 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 	if p.opt.Fleet != nil {
 		settle = p.opt.Fleet.Sync
 	}
+	reading := new(record.Reading)
 	return &session{
 		opt: p.opt, clock: p.clock, stopper: p.stopper, setup: target.SetupOf(&c.Endpoint, p.plan.Target),
 		stages: executor.Config{
@@ -200,10 +201,10 @@ func (p *setup) assemble(asked *promptSource, c *target.Client, found *findings,
 		},
 		intake: executor.NewWorkerRecords(p.clock.Now, collector, book, p.unshipped),
 		gauge: &progressTracker{plan: p.plan, header: &book.Facts.Header, now: p.clock.Now, queue: q, live: live, lives: folded.Live,
-			collector: collector},
+			collector: collector, reading: reading},
 		sampler: &monitor.HealthMonitor{Clock: p.clock, Live: live, Collector: collector, Journal: book},
 		outcome: &resultBuilder{log: p.opt.Log, queue: q, journal: book, folds: folded, collector: collector, counter: asked.counter(),
-			saved: p.opt.Saved, draw: p.opt.Draw, sketches: drawn},
+			saved: p.opt.Saved, draw: p.opt.Draw, sketches: drawn, reading: reading},
 	}, nil
 }
 

@@ -29,7 +29,8 @@ type Progress struct {
 	Warming   bool
 	Draining  bool
 	Reporting bool
-	Elapsed   time.Duration // of the measured part, or of the warm-up
+	Reading   *record.Reading // tells how far the records are read once more, where they are, and ends that
+	Elapsed   time.Duration   // of the measured part, or of the warm-up
 	Sent      int64
 	Ended     int64 // requests of the measured part, or of the warm-up
 	InFlight  int64
@@ -63,6 +64,7 @@ type progressTracker struct {
 	plan      *plan.Plan
 	header    *record.Header
 	reporting atomic.Bool // the last stage has ended
+	reading   *record.Reading
 	result    atomic.Pointer[result.Result]
 
 	mu      sync.Mutex
@@ -74,8 +76,8 @@ func (g *progressTracker) progress() Progress {
 	p := Progress{
 		Plan: g.plan, Host: g.header.Host, Started: g.header.Start, Result: g.result.Load(),
 		At: g.now(), Stage: max(stage, 0), Searching: stage < 0, Stages: g.queue.Stages(), Coming: g.queue.Coming(),
-		Reporting: g.reporting.Load(),
-		Sent:      g.live.Sent(), InFlight: g.live.InFlight(),
+		Reporting: g.reporting.Load(), Reading: g.reading,
+		Sent: g.live.Sent(), InFlight: g.live.InFlight(),
 		Live: g.merged(stage), Failures: g.collector.Failures(),
 	}
 	if len(p.Stages) == 0 { // the search for rates has found none

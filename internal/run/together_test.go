@@ -67,7 +67,7 @@ func TestReportKnowsOfSkew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merged, err := saved.Merge([]string{sharedRun(t, 1), sharedRun(t, 2)})
+	merged, err := saved.Merge([]string{sharedRun(t, 1), sharedRun(t, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

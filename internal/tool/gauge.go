@@ -70,6 +70,7 @@ func (g *gauge) snapshot() progress.Snapshot {
 	switch {
 	case p.Reporting:
 		s.Phase = progress.Reporting
+		s.Read, s.Size = p.Reading.Bytes()
 	case p.Draining:
 		s.Phase, s.Least = progress.Draining, 0
 	case p.Warming && stage.Warmup == (plan.Warmup{}):

@@ -60,12 +60,12 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	if ok && mode != progress.Quiet {
 		messages.Redirect(display.Writer(messages.Unwrap()))
 	}
-	var grace atomic.Int64 // of the current run; 0: there is none
+	var current atomic.Pointer[func() run.Progress] // of the current run; nil: there is none
 	ctx, abort := context.WithCancel(context.Background())
 	stop, done, watched := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
-		e.watchInterrupts(display, stop, abort, done, &grace)
+		e.watchInterrupts(display, stop, abort, done, &current)
 	}()
 	e.TakeShortTurns()
 	release := e.RaiseGCPercent()
@@ -73,9 +73,8 @@ func (e Env) Begin(mode progress.Mode) (context.Context, *Session, error) {
 	s.Stop, s.display, s.mode, s.page, s.note = stop, display, mode, page, e.setRecordsDir
 	e.setRecordsDir("")
 	s.Watch = func(state func() run.Progress) {
-		p := state().Plan
-		grace.Store(int64(min(p.Grace, p.Drain)))
-		e.setRecordsDir(p.Output.Dir)
+		current.Store(&state)
+		e.setRecordsDir(state().Plan.Output.Dir)
 		g := newGauge(state)
 		g.run = s.Name
 		display.Start(g.snapshot)
@@ -167,9 +166,10 @@ func (s *Session) Warn(to io.Writer, text string) {
 }
 
 // watchInterrupts stops sending at the first Ctrl-C and aborts at the second; a
-// third one kills. A terminal that goes away is a first one and never a second: the
-// system and the shell both tell of it.
-func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{}, grace *atomic.Int64) {
+// third one kills. Where nothing is sent any more the second one leaves without a report. A terminal that goes
+// away is a first one and never a second: the system and the shell both tell of it.
+func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, abort func(), done <-chan struct{},
+	current *atomic.Pointer[func() run.Progress]) {
 	for stopping := false; ; {
 		var signal os.Signal
 		select {
@@ -180,24 +180,50 @@ func (e Env) watchInterrupts(display *progress.Display, stop chan<- struct{}, ab
 		if e.HungUp(signal) && stopping {
 			continue
 		}
+		var p run.Progress
+		if state := current.Load(); state != nil {
+			p = (*state)()
+		}
 		if !stopping {
 			stopping = true
-			display.Print(stoppingText(time.Duration(grace.Load())))
+			display.Print(stoppingText(&p))
 			close(stop)
 			continue
 		}
-		display.Print("Stopping at once.")
+		if p.Reporting {
+			p.Reading.Stop()
+			display.Print(leavingText(&p))
+		} else {
+			display.Print("Stopping at once.")
+		}
 		e.Restore()
 		abort()
 		return
 	}
 }
 
-// stoppingText says what the first Ctrl-C does, and how long that may take; 0: nothing is in flight yet.
-func stoppingText(grace time.Duration) string {
+// leavingText is for who leaves while the report is being made.
+func leavingText(p *run.Progress) string {
+	if p.Plan.Output.Dir == "" {
+		return "Leaving without a report."
+	}
+	return "Leaving without a report: inferometer report " + p.Plan.Output.Dir + " makes it."
+}
+
+// stoppingText says what the first Ctrl-C does, and how long that may take.
+func stoppingText(p *run.Progress) string {
+	if p.Reporting {
+		kept := ""
+		if dir := p.Plan.Output.Dir; dir != "" {
+			kept = " and its records are in " + dir
+		}
+		return "The run is over" + kept + ": its report is being made. Press Ctrl-C again to leave without it."
+	}
 	limit := ""
-	if grace > 0 {
-		limit = ", " + grace.String() + " at most"
+	if p.Plan != nil { // else nothing is in flight yet
+		if grace := time.Duration(min(p.Plan.Grace, p.Plan.Drain)); grace > 0 {
+			limit = ", " + grace.String() + " at most"
+		}
 	}
 	return "Stopping: finishing in-flight requests" + limit + ". Press Ctrl-C again to stop at once."
 }

@@ -43,6 +43,9 @@ type Snapshot struct {
 	Errors           []ErrorCount // the most frequent first
 	Warnings         []string
 
+	// Read is how many bytes of Size have been read of records; a size of 0: none are being read.
+	Read, Size int64
+
 	// Later is how long the stages after this one will take; below 0: not known.
 	Later   time.Duration
 	Earlier []Past // the stages before this one
@@ -76,6 +79,8 @@ const (
 	Measuring Phase = "measuring"
 	Draining  Phase = "draining"
 	Reporting Phase = "reporting"
+	// Reading is that of no run: saved ones are being read.
+	Reading Phase = "reading"
 )
 
 // Latency is a distribution as far as the live view shows it; zero when
@@ -103,6 +108,9 @@ func View(s Snapshot, to Screen) string {
 	v := view{width: max(to.Width, 1), style: screen.Style(to.Color), ascii: to.ASCII}
 	v.title(s)
 	v.bar(s)
+	if s.Phase == Reading {
+		return strings.Join(v.lines, "\n") + "\n"
+	}
 	v.history(s)
 	v.fields(detailFields(s)...)
 	if e := errorText(s.Errors); e != "" {
@@ -269,6 +277,9 @@ func (v *view) bar(s Snapshot) {
 // is nearer to its end.
 func (s Snapshot) share() (float64, bool) {
 	share := 0.0
+	if s.reads() {
+		return min(max(float64(s.Read)/float64(s.Size), 0), 1), true
+	}
 	if s.Total > 0 {
 		share = float64(s.Elapsed) / float64(s.Total)
 	}
@@ -278,13 +289,21 @@ func (s Snapshot) share() (float64, bool) {
 	return min(max(share, 0), 1), s.Total > 0 || s.Limit > 0
 }
 
+// reads reports whether it is records that are waited for.
+func (s Snapshot) reads() bool { return s.Size > 0 && (s.Phase == Reading || s.Phase == Reporting) }
+
 func timeText(s Snapshot) string {
+	if s.reads() {
+		return "records: " + megabytes(s.Read) + " of " + megabytes(s.Size) + " MB read"
+	}
 	text := clock(s.Elapsed)
 	if s.Total > 0 {
 		text += " of " + number.Duration(s.Total)
 	}
 	return text
 }
+
+func megabytes(n int64) string { return number.Count((n + 999_999) / 1_000_000) }
 
 // countText says how many of the phase's requests have ended, where a number of them ends it.
 func countText(s Snapshot) string {

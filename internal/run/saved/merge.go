@@ -23,7 +23,7 @@ type share struct {
 
 // Merge makes the result of a run again from the directories of its workers, whose coordinator
 // did not live to write one.
-func Merge(dirs []string) (*Run, error) {
+func Merge(dirs []string, reading *record.Reading) (*Run, error) {
 	var all []share
 	for _, dir := range dirs {
 		s, err := shareIn(dir)
@@ -41,7 +41,7 @@ func Merge(dirs []string) (*Run, error) {
 			return nil, fmt.Errorf("%s and %s are both of worker %d: give each directory once", before.dir, s.dir, s.header.Worker)
 		}
 	}
-	records := record.File{Path: filepath.Join(all[0].dir, rundir.RecordsFile), Most: int64(all[0].plan.Limits.Record)}
+	records := record.File{Path: filepath.Join(all[0].dir, rundir.RecordsFile), Most: int64(all[0].plan.Limits.Record), Reading: reading}
 	var of []int
 	for _, s := range all[1:] {
 		records.Also, of = append(records.Also, filepath.Join(s.dir, rundir.RecordsFile)), append(of, s.header.Worker)

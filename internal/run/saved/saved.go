@@ -39,8 +39,9 @@ type Run struct {
 type Options struct {
 	// Names are what the users of a tool call what the result names; nil means our own.
 	Names   func(*plan.Plan) message.Names
-	Draw    bool     // what a page draws
-	Samples []string // metrics of which the single requests are kept
+	Draw    bool            // what a page draws
+	Samples []string        // metrics of which the single requests are kept
+	Reading *record.Reading // is told how far the records are read; optional
 }
 
 // Report makes the result of a run again from its output directory.
@@ -55,8 +56,8 @@ func Report(dir string) (*result.Result, error) {
 // Open reads what an output directory says besides figures: the plan and the facts. Result is
 // nil, but for a run that leaves it to the figures how long a warm-up is, and for a search for the
 // capacity. It works on what a killed run left behind.
-func Open(dir string) (*Run, error) {
-	s, err := open(dir)
+func Open(dir string, reading *record.Reading) (*Run, error) {
+	s, err := open(dir, reading)
 	if err != nil || !findsWarmup(s.Plan) && !s.Plan.Capacity.On() {
 		return s, err
 	}
@@ -71,7 +72,7 @@ func Named(names message.Names) func(*plan.Plan) message.Names {
 // Read makes a run again from its output directory: the plan and the records. It works on
 // what a killed run left behind.
 func Read(dir string, o Options) (*Run, error) {
-	s, err := open(dir)
+	s, err := open(dir, o.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +86,12 @@ func Read(dir string, o Options) (*Run, error) {
 }
 
 // open reads the plan of a run and its facts.
-func open(dir string) (*Run, error) {
+func open(dir string, reading *record.Reading) (*Run, error) {
 	p, _, err := planIn(dir)
 	if err != nil {
 		return nil, err
 	}
-	return opened(p, record.File{Path: filepath.Join(dir, rundir.RecordsFile), Most: int64(p.Limits.Record)}, nil)
+	return opened(p, record.File{Path: filepath.Join(dir, rundir.RecordsFile), Most: int64(p.Limits.Record), Reading: reading}, nil)
 }
 
 // planIn is the plan of a run, and its text.

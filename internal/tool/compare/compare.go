@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/metric"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/ci"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/report/md"
@@ -52,7 +53,6 @@ func runLine(env tool.Env, line []string, tools []tool.Tool) int {
 	if env.Gates, err = tool.NewGates(name, action.Conditions, action.JUnit); err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
-	env.ResetInterrupts()
 	return env.Gates.Close(env, compared(env, action, tools))
 }
 
@@ -65,11 +65,19 @@ func compared(env tool.Env, action *args.CompareAction, tools []tool.Tool) int {
 			metrics = append(metrics, g.Metric.ID)
 		}
 	}
-	sides, err := compare.Open(action.Sides, compare.OpenOptions{Draw: action.HTML != "", Foreign: read.foreign, Samples: metrics})
+	var sides []compare.Side
+	var c *compare.Comparison
+	err := env.Read(strings.Join(action.Sides, " "), func(by *record.Reading) (err error) {
+		o := compare.OpenOptions{Draw: action.HTML != "", Foreign: read.foreign, Samples: metrics, Reading: by}
+		if sides, err = compare.Open(action.Sides, o); err == nil {
+			c, err = comparisonOf(env, action, sides)
+		}
+		return err
+	})
 	if err != nil {
 		return env.Fail(name, err, tool.ExitUsage)
 	}
-	code, err := Show(env, action, sides)
+	code, err := show(env, action, c, sides)
 	if err != nil {
 		return env.Fail(name, err, code)
 	}
@@ -79,21 +87,33 @@ func compared(env tool.Env, action *args.CompareAction, tools []tool.Tool) int {
 // Show compares sides as an action says, prints the comparison, writes its files and gives the
 // exit code.
 func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code int, err error) {
+	c, err := comparisonOf(env, action, sides)
+	if err != nil {
+		return tool.ExitUsage, err
+	}
+	return show(env, action, c, sides)
+}
+
+func comparisonOf(env tool.Env, action *args.CompareAction, sides []compare.Side) (*compare.Comparison, error) {
 	o := compare.Options{Version: env.Version, Size: action.Size, Confidence: action.Confidence, All: action.All, Anyway: action.Anyway}
 	gates, err := gatesOf(action, sides)
 	if err != nil {
-		return tool.ExitUsage, err
+		return nil, err
 	}
 	for _, g := range gates {
 		o.Figures = append(o.Figures, compare.Figured{Metric: g.Metric.ID, Stat: g.Stat})
 	}
 	c, err := compare.Make(sides, o)
 	if err != nil {
-		return tool.ExitUsage, refused(err, sides)
+		return nil, refused(err, sides)
 	}
 	if c.Gates = c.JudgeGates(sides, gates); len(gates) > 0 || action.JUnit != "" {
 		env.Gates.AddSuite(suite(c))
 	}
+	return c, nil
+}
+
+func show(env tool.Env, action *args.CompareAction, c *compare.Comparison, sides []compare.Side) (code int, err error) {
 	if err := write(env, action, c, sides); err != nil {
 		return tool.ExitRun, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/export"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -33,7 +34,6 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if action.Help {
 		return env.PrintHelp(args.ExportManual(), true)
 	}
-	env.ResetInterrupts()
 	if action.Out == "" {
 		action.Out = exportName(action)
 	}
@@ -42,6 +42,7 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	}
 	dir, ours := rundir.Locate(action.Dir)
 	if !ours {
+		env.ResetInterrupts()
 		if dir, err = os.MkdirTemp("", "inferometer-import-*"); err != nil {
 			return env.Fail("export", fmt.Errorf("creating a temporary directory: %w", err), tool.ExitRun)
 		}
@@ -50,12 +51,17 @@ func exportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 			return env.Fail("export", err, tool.ExitUsage)
 		}
 	}
-	saved, err := saved.Open(dir)
+	code := tool.ExitUsage
+	err = env.Read(action.Dir, func(by *record.Reading) error {
+		saved, err := saved.Open(dir, by)
+		if err != nil {
+			return err
+		}
+		code = tool.ExitRun
+		return exportSaved(env, env.Stderr, action, saved)
+	})
 	if err != nil {
-		return env.Fail("export", err, tool.ExitUsage)
-	}
-	if err := exportSaved(env, env.Stderr, action, saved); err != nil {
-		return env.Fail("export", err, tool.ExitRun)
+		return env.Fail("export", err, code)
 	}
 	return tool.ExitOK
 }
@@ -149,7 +155,7 @@ func exporter(env tool.Env, log io.Writer, action *args.ExportAction) func(dir s
 		return nil
 	}
 	return func(dir string) error {
-		saved, err := saved.Open(dir)
+		saved, err := saved.Open(dir, nil)
 		if err != nil {
 			return fmt.Errorf("reading the records to export: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/html"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -29,17 +30,20 @@ func wantsPage(env tool.Env, action *args.ReportAction) bool {
 // reported is the result of a run of ours. Its page is written where the command line asks
 // for one.
 func reported(env tool.Env, action *args.ReportAction) (*result.Result, error) {
-	saved, err := saved.Read(action.Dir, saved.Options{Draw: wantsPage(env, action)})
-	if err == nil {
-		err = saved.Judge(action.Conditions)
-	}
+	var run *saved.Run
+	err := env.Read(action.Dir, func(by *record.Reading) (err error) {
+		if run, err = saved.Read(action.Dir, saved.Options{Draw: wantsPage(env, action), Reading: by}); err != nil {
+			return err
+		}
+		return run.Judge(action.Conditions)
+	})
 	if err != nil {
 		return nil, err
 	}
-	if saved.Document == nil {
-		return saved.Result, nil
+	if run.Document == nil {
+		return run.Result, nil
 	}
-	return saved.Result, writePage(env, action, saved.Document)
+	return run.Result, writePage(env, action, run.Document)
 }
 
 // writePage writes a page to where the command line wants it.

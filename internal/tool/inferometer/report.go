@@ -9,6 +9,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/console"
 	csvreport "github.com/inferometer/inferometer/internal/report/csvreport"
 	jsonreport "github.com/inferometer/inferometer/internal/report/jsonreport"
@@ -49,7 +50,6 @@ func reportCommand(env tool.Env, line []string, tools []tool.Tool) int {
 	if env.Gates, err = tool.NewGates("report", action.Conditions, action.JUnit); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	env.ResetInterrupts()
 	dir := action.Dir
 	code := env.Gates.Close(env, reportOn(env, action, tools))
 	if to == nil || code == tool.ExitUsage {
@@ -85,6 +85,7 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		}
 	}
 	if action.As != "" {
+		env.ResetInterrupts()
 		return reportAs(env, action, tools)
 	}
 	if len(action.Dirs) > 0 {
@@ -95,6 +96,7 @@ func reportOn(env tool.Env, action *args.ReportAction, tools []tool.Tool) int {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
 	if !ours {
+		env.ResetInterrupts()
 		if code, mine := reportRepeats(env, action); mine {
 			return code
 		}
@@ -118,14 +120,17 @@ func reportWorkers(env tool.Env, action *args.ReportAction) int {
 	if action.Tokenizer != "" {
 		return env.Fail("report", plan.Faults{{Where: "--tokenizer", Text: "cannot be combined with several directories", Hint: "their records have token counts: leave it out"}}, tool.ExitUsage)
 	}
-	saved, err := saved.Merge(action.Dirs)
+	var all *saved.Run
+	err := env.Read(action.Dirs[0], func(by *record.Reading) (err error) {
+		if all, err = saved.Merge(action.Dirs, by); err != nil {
+			return fmt.Errorf("%w. To compare runs: inferometer compare A B", err)
+		}
+		return all.Judge(action.Conditions)
+	})
 	if err != nil {
-		return env.Fail("report", fmt.Errorf("%w. To compare runs: inferometer compare A B", err), tool.ExitUsage)
-	}
-	if err := saved.Judge(action.Conditions); err != nil {
 		return env.Fail("report", err, tool.ExitUsage)
 	}
-	return printReport(env, saved.Result, action)
+	return printReport(env, all.Result, action)
 }
 
 func printReport(env tool.Env, res *result.Result, action *args.ReportAction) int {

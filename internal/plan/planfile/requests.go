@@ -105,7 +105,7 @@ func (c *checker) passages(p *plan.Plan) {
 	switch {
 	case d.Passages == plan.Passages{}:
 	case !p.Target.Ranks():
-		c.lacks("data.passages", "target.endpoint", "only for endpoints rankings and rerank", "leave it out")
+		c.lacks("data.passages", "target.endpoint", "only for rankings, reranks and scores", "leave it out")
 	case d.Passages.File != "" && d.Passages.Count != 0:
 		c.add("data.passages", "file and count cannot be combined", "give one of them")
 	case d.Passages.Count != 0 && d.Source != plan.SourceSynthetic:

@@ -53,7 +53,7 @@ func TestRequestFaults(t *testing.T) {
 		`{data: {source: random, in_words: 3}}`:                                                       "data.in_words: only for source: synthetic",
 		`{data: {in_words: 3, salt: stage}}`:                                                          "cannot be combined with salt",
 		`{data: {prefixes: {count: 3}}}`:                                                              "data.prefixes.length: is missing",
-		`{data: {passages: {count: 3}}}`:                                                              "only for endpoints rankings and rerank",
+		`{data: {passages: {count: 3}}}`:                                                              "only for rankings, reranks and scores",
 		`{target: {endpoint: rankings}, data: {passages: {count: 3, file: x}}}`:                       "cannot be combined",
 		`{target: {endpoint: rankings}, data: {file: q, passages: {count: 3}}}`:                       "give a file",
 		`{data: {source: payload}}`:                                                                   "data.file: is missing",

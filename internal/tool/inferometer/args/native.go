@@ -310,8 +310,8 @@ func (b *builder) usual() (notes []string) {
 		generates = generates && strings.HasPrefix(u, "http")
 	}
 	switch p.Target.Endpoint {
-	case plan.EndpointSGLang, plan.EndpointTGI:
-		generates = p.Target.Protocol == "" || p.Target.Protocol == plan.ProtocolHTTP
+	case plan.EndpointSGLang:
+		generates = true
 	case "", plan.EndpointChat, plan.EndpointCompletions, plan.EndpointResponses, plan.EndpointMessages:
 	default:
 		generates = false

@@ -41,7 +41,7 @@ class Tool(perf_analyzer.Tool):
         env = {"HOME": str(where.parent), "HF_HUB_OFFLINE": "1"}
         triton.forget()
         if side == "original":
-            found = self.host.run(words, where, env, limit=20)  # it waits forever for a model that failed
+            found = self.host.run(words, where, env, limit=45)  # it waits forever for a model that failed
         else:
             own = ["--faithful"] if line.faithful else []
             found = process([self.binary, "llm_perf", *words, *own], where, env, apart=True)

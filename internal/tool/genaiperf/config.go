@@ -145,8 +145,8 @@ func analyzerConfig(s *args.Settings) object {
 func inputConfig(s *args.Settings) object {
 	spread := func(mean, stddev int) object { return object{{"mean", mean}, {"stddev", stddev}} }
 	extra := any("")
-	if len(s.Extra) > 0 {
-		var o object
+	if s.Extra != nil {
+		o := object{}
 		for _, x := range s.Extra {
 			o.Set(x.Name, noNull(x.Value))
 		}

@@ -14,7 +14,8 @@ import (
 // configOf is the configuration that the JSON report of a command line repeats.
 func configOf(t *testing.T, args string) map[string]any {
 	t.Helper()
-	a, err := frontend.Parser{}.Parse(strings.Fields(args))
+	read := func(text string) ([]byte, error) { return []byte(text), nil } // the text in place of its file
+	a, err := frontend.Parser{ReadFile: read}.Parse(strings.Fields(args))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +70,8 @@ func TestConfigFollowsTheSettings(t *testing.T) {
 		{"profile -m m", "endpoint.url", `"localhost:8001"`},
 		{chat + "-v", "verbose", "true"},
 		{chat + `--extra-inputs {"a":{"b":null,"c":[null]}}`, "input.extra", `{"a":{"b":"","c":[null]}}`},
+		{chat + `--extra-inputs {}`, "input.extra", `""`},
+		{`config -f {"model_names":["m"],"endpoint":{"type":"chat"},"input":{"extra":{}}}`, "input.extra", "{}"},
 		{chat + "--checkpoint-dir=", "output.checkpoint_directory", `"."`},
 		{chat + "--artifact-dir ./a//b/../c/", "output.artifact_directory", `"a/b/../c"`},
 		{chat + "--artifact-dir /a/", "output.artifact_directory", `"/a"`},

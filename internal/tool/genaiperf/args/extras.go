@@ -55,6 +55,9 @@ func (b *builder) extra(u value) {
 			b.fault(u.as, "is not a JSON object: "+err.Error(), "")
 			return
 		}
+		if s.Extra == nil && u.as == "input.extra" { // which a config repeats as {}, and a flag as nothing
+			s.Extra = []Extra{}
+		}
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			s.Extra = append(s.Extra, Extra{name, spelled(object[name])})
 		}

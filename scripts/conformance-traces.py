@@ -7,6 +7,7 @@ of its tokens the server's prefix cache has.
 """
 import csv
 import datetime
+import gzip
 import json
 import os
 import random
@@ -84,6 +85,220 @@ def read_azure(path):
     return [(datetime.datetime.fromisoformat(r["TIMESTAMP"][:26]).timestamp(), int(r["ContextTokens"]), int(r["GeneratedTokens"]), []) for r in rows]
 
 
+def spoken(rng, n):
+    return " ".join(rng.choice("alpha beta gamma delta epsilon".split()) for _ in range(n))
+
+
+def iso(at):
+    return (datetime.datetime(2026, 6, 1, 5, 40) + datetime.timedelta(seconds=at)).isoformat(timespec="milliseconds") + "Z"
+
+
+def plan_sessions(rng, count=14):
+    """Sessions as lists of turns: (seconds since the session's begin, tokens, tokens of the response, kept of the one before)."""
+    out, asked, now = [], 0, 0.0
+    for _ in range(count):
+        now += rng.expovariate(4)
+        turns, at, length = [], 0.0, 0
+        for k in range(rng.randint(1, 5)):
+            at += rng.uniform(0.4, 1.5) if k else 0.0
+            kept = 0 if k == 0 else 16 * rng.randint(length // 32, length // 16)
+            length = kept + rng.randint(20, 300)
+            asked += 1
+            turns.append((at, length, asked, kept))
+        out.append((now, turns))
+    return out
+
+
+def write_tracelab(path, rng):
+    rows = []
+    for i, (begin, turns) in enumerate(plan_sessions(rng)):
+        for k, (at, length, asked, kept) in enumerate(turns):
+            when = begin + at
+            rows.append((when, {"provider": "claude", "project": "p", "session_id": f"claude:{i}", "round_index": k, "model": f"m{i}", "input_tokens_total": length, "prefix_tokens": kept,
+                         "newly_append_tokens": length - kept, "output_tokens": asked, "timing_events": [{"event_type": "user_message", "timestamp": iso(when)}, {"event_type": "text", "timestamp": iso(when + 0.05)}],
+                         "tools": [], "first_input_event_type": "user_message"}))
+    rows.sort(key=lambda r: r[0])
+    with gzip.open(path, "wt") as f:
+        f.writelines(json.dumps(r) + "\n" for _, r in rows)
+
+
+def read_tracelab(path):
+    """Calls of sessions: session, place, seconds, input, output, tokens that the cache has (blocks of 16)."""
+    with gzip.open(path, "rt") as f:
+        rows = sorted(map(json.loads, f), key=lambda r: (r["session_id"], r["round_index"]))
+    calls = []
+    for r in rows:
+        at = datetime.datetime.fromisoformat(r["timing_events"][0]["timestamp"].replace("Z", "+00:00")).timestamp()
+        hit = r["prefix_tokens"] // 16 * 16 if r["round_index"] else 0
+        calls.append(dict(session=r["session_id"], place=r["round_index"], at=at, input=r["input_tokens_total"], output=r["output_tokens"], cached=hit))
+    return calls
+
+
+def write_multiturn(path, rng):
+    with open(path, "w") as f:
+        for i, (begin, turns) in enumerate(plan_sessions(rng)):
+            rows = [{"text": spoken(rng, 40), "output_length": t[2], "timestamp": round((begin + t[0]) * 1000)} for t in turns]
+            f.write(json.dumps({"session_id": f"s{i}", "turns": [{"role": "system", "text": spoken(rng, 20)}] + rows}) + "\n")
+
+
+def read_multiturn(path):
+    calls = []
+    with open(path) as f:
+        for row in map(json.loads, f):
+            said, before = len(row["turns"][0]["text"].split()), 0
+            for k, t in enumerate(row["turns"][1:]):
+                said += len(t["text"].split()) + before
+                calls.append(dict(session=row["session_id"], place=k, at=t["timestamp"] / 1000, input=said, output=t["output_length"]))
+                before = t["output_length"]  # the mock's response has as many words
+    return calls
+
+
+def write_lmcache(path, rng):
+    import pyarrow
+    import pyarrow.parquet
+    rows = []
+    for i, (_, turns) in enumerate(plan_sessions(rng)):
+        said = [{"role": "system", "content": spoken(rng, 32), "tool_call_id": None}]
+        for k, t in enumerate(turns):
+            said = said + [{"role": "user" if k == 0 else "tool", "content": spoken(rng, rng.randint(10, 90)), "tool_call_id": None if k == 0 else f"c{k}"}]
+            rows.append({"session_id": f"swe__{i}", "model": "m", "input": said, "output_length": t[2], "pre_gap": 0.0 if k == 0 else round(rng.uniform(0.1, 0.9), 4)})
+            said = said + [{"role": "assistant", "content": spoken(rng, 12), "tool_call_id": None}]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
+def read_lmcache(path):
+    import pyarrow.parquet
+    calls, place = [], {}
+    for r in pyarrow.parquet.read_table(path).to_pylist():
+        k = place[r["session_id"]] = place.get(r["session_id"], -1) + 1
+        calls.append(dict(session=r["session_id"], place=k, wait=r["pre_gap"] if k else None, input=sum(len(m["content"].split()) for m in r["input"]), output=r["output_length"]))
+    return calls
+
+
+def write_mlperf(path, rng):
+    with open(path, "w") as f:
+        for i, (_, turns) in enumerate(plan_sessions(rng)):
+            for k, t in enumerate(turns):
+                asked = {"conversation_id": f"c{i}", "turn": 2 * k + 1, "role": "user", "content": spoken(rng, rng.randint(5, 60)), "delay_seconds": round(rng.uniform(0.1, 0.9), 3)}
+                if k == 0:
+                    asked["system"] = spoken(rng, 30)
+                f.write(json.dumps(asked) + "\n")
+                f.write(json.dumps({"conversation_id": f"c{i}", "turn": 2 * k + 2, "role": "assistant", "content": spoken(rng, t[2])}) + "\n")
+
+
+def read_mlperf(path):
+    calls, said, place = [], 0, 0
+    with open(path) as f:
+        for r in map(json.loads, f):
+            n = len(r["content"].split())
+            if r["role"] == "assistant":
+                calls[-1]["output"] = n
+                said += n
+                continue
+            if r["turn"] == 1:
+                said, place = len(r["system"].split()), 0
+            said += n
+            calls.append(dict(session=r["conversation_id"], place=place, wait=r["delay_seconds"] if place else None, input=said))
+            place += 1
+    return calls
+
+
+def write_sglang(path, rng):
+    turns = [[{"messages": ([{"role": "system", "content": spoken(rng, 25)}] if k == 0 else []) + [{"role": "user", "content": spoken(rng, 10 + t[2])}], "prompt_tokens": t[1]}
+              for k, t in enumerate(ts)] for _, ts in plan_sessions(rng)]
+    with open(path, "w") as f:
+        json.dump({"metadata": {"source": "made"}, "conversations": turns}, f)
+
+
+def read_sglang(path):
+    calls = []
+    with open(path) as f:
+        for i, turns in enumerate(json.load(f)["conversations"]):
+            said = 0
+            for k, t in enumerate(turns):
+                said += sum(len(m["content"].split()) for m in t["messages"])
+                calls.append(dict(session=str(i), place=k, input=said, output=220))
+                said += 220
+    return calls
+
+
+def write_dag(path, rng):
+    def turn(n, **more):
+        return {"messages": [{"role": "user", "content": spoken(rng, n)}], **more}
+    with open(path, "w") as f:
+        for i in range(8):
+            asked = 10 * i
+            f.write(json.dumps({"session_id": f"r{i}", "turns": [turn(20, max_tokens=asked + 1, spawns=[{"children": [f"s{i}"], "join_at": 2}]), turn(30, max_tokens=asked + 2, delay=300),
+                                turn(10, max_tokens=asked + 3, forks=[f"f{i}", f"g{i}"])]}) + "\n")
+            f.write(json.dumps({"session_id": f"s{i}", "turns": [turn(15, max_tokens=asked + 4), turn(25, max_tokens=asked + 5, delay=200)]}) + "\n")
+            f.write(json.dumps({"session_id": f"f{i}", "turns": [turn(12, max_tokens=asked + 6)]}) + "\n")
+            f.write(json.dumps({"session_id": f"g{i}", "turns": [turn(14, max_tokens=asked + 7, delay=250)]}) + "\n")
+
+
+def read_dag(path):
+    """Each call with the outputs of those that it comes after."""
+    with open(path) as f:
+        nodes = {n["session_id"]: n for n in map(json.loads, f)}
+    calls = []
+
+    def run(name, said, after, session):
+        joins, last = {}, after
+        for k, t in enumerate(nodes[name]["turns"]):
+            said += sum(len(m["content"].split()) for m in t["messages"])
+            last = last + joins.get(k, [])
+            calls.append(dict(session=session, input=said, output=t["max_tokens"], after=last, wait=t.get("delay", 0) / 1000 if last else None))
+            last, said = [t["max_tokens"]], said + t["max_tokens"]
+            for s in t.get("spawns", []):
+                joins.setdefault(s["join_at"], []).extend(run(c, 0, last, session)[0] for c in s["children"])
+            for child in t.get("forks", []):
+                run(child, said, last, session)
+        return last
+    for name in nodes:
+        if name.startswith("r"):
+            run(name, 0, [], name)
+    return calls
+
+
+def write_weka(path, rng):
+    with open(path, "w") as f:
+        for i, (_, turns) in enumerate(plan_sessions(rng)):
+            rows, hashes, fresh = [], [], 0
+            for at, _, asked, _ in turns:
+                hashes = hashes[: rng.randint(len(hashes) // 2, len(hashes))]
+                for _ in range(rng.randint(1, 4)):
+                    fresh += 1
+                    hashes = hashes + [fresh]
+                rows.append({"t": at, "type": "s", "model": "m", "in": 64 * len(hashes) + rng.randint(1, 60), "out": asked, "hash_ids": list(hashes), "api_time": 0.05, "think_time": 0.0})
+            f.write(json.dumps({"id": f"w{i}", "models": ["m"], "block_size": 64, "hash_id_scope": "local", "tool_tokens": 0, "system_tokens": 0, "requests": rows}) + "\n")
+
+
+def read_weka(path):
+    calls = []
+    with open(path) as f:
+        for t in map(json.loads, f):
+            before, seen = None, set()
+            for k, r in enumerate(t["requests"]):
+                wait = None if before is None else max(r["t"] - before["t"] - before["api_time"], 0)
+                chain = [tuple(r["hash_ids"][: n + 1]) for n in range(len(r["hash_ids"]))]
+                hit = 0
+                while hit < len(chain) and chain[hit] in seen:
+                    hit += 1
+                seen.update(chain)
+                calls.append(dict(session=t["id"], place=k, wait=wait, input=r["in"], output=r["out"], cached=hit * 64))
+                before = r
+    return calls
+
+
+SESSIONS = {  # name: (how it is written, how it is read, tokens of a block, flags of the load)
+    "tracelab": (write_tracelab, read_tracelab, 16, ["--speed", "2"]),
+    "aiperf-multi-turn": (write_multiturn, read_multiturn, 16, ["--speed", "2"]),
+    "weka": (write_weka, read_weka, 64, []),
+    "lmcache": (write_lmcache, read_lmcache, 16, []),
+    "mlperf": (write_mlperf, read_mlperf, 16, []),
+    "sglang-agentic": (write_sglang, read_sglang, 16, []),
+    "aiperf-dag": (write_dag, read_dag, 16, []),
+}
+
 FORMATS = {  # name: (tokens of a hash, how it is written, how it is read)
     "mooncake": (512, lines_of_json(1000, 0, lambda i: {}), read_json(1000)),
     "bailian": (16, lines_of_json(1, 3, lambda i: {"chat_id": i, "parent_chat_id": -1, "type": "text", "turn": 1}), read_json(1)),
@@ -100,7 +315,7 @@ def free_port():
         return s.getsockname()[1]
 
 
-def saw(path, block, directory):
+def saw(path, block, directory, load=("--speed", str(SPEED))):
     """What the mock saw of a trace, and what the run said."""
     port, truth = free_port(), os.path.join(directory, "truth.jsonl")
     mock = subprocess.Popen([PROGRAM, "mock", "--listen", f"127.0.0.1:{port}", "--truth", truth, "--prefix-cache", "--block-size", str(block or 16), "--kv-blocks", "1000000"], stdout=subprocess.DEVNULL)
@@ -110,7 +325,7 @@ def saw(path, block, directory):
                 if s.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
-        run = subprocess.run([PROGRAM, "run", f"http://127.0.0.1:{port}", "--trace", path, "--speed", str(SPEED), "--no-preflight"], capture_output=True, text=True)
+        run = subprocess.run([PROGRAM, "run", f"http://127.0.0.1:{port}", "--trace", path, *load, "--no-preflight"], capture_output=True, text=True)
     finally:
         mock.terminate()
         mock.wait()
@@ -163,12 +378,65 @@ def compare(name, rng, directory):
     return not faults
 
 
+def compare_sessions(name, rng, directory):
+    """Lengths, links and moments of sessions: a call comes its wait after what it comes after, or at its own time."""
+    write, read, block, load = SESSIONS[name]
+    path, faults, late = os.path.join(directory, "trace"), [], []
+    try:
+        write(path, rng)
+    except ImportError as e:
+        print(f"{name:24} left out: {e}")
+        return True
+    calls = read(path)
+    if not load:
+        load = ["--set", "stages=[{arrival: sessions, sessions: {concurrent: 4}}]"]
+    got, said = saw(path, block, directory, [*load, "--tokenizer", "words"])  # as the mock counts
+    if f" {name} trace" not in said:
+        faults.append("the run does not say what it took the file for: " + said[:300])
+    if len(got) != len(calls):
+        faults.append(f"{len(got)} requests, the file has {len(calls)}: {said[-300:]}")
+    left, seen = list(got), {}
+    for c in calls:
+        r = next((r for r in left if r["prompt_tokens"] == c["input"] and (r["max_tokens"] or r["tokens"]) == c["output"]), None)
+        if r is None:
+            faults.append(f"no request has {c['input']} tokens and asks for {c['output']}")
+            continue
+        left.remove(r)
+        c["got"] = seen[c["output"] if "after" in c else (c["session"], c["place"])] = r
+    first = min((c for c in calls if "got" in c and "at" in c), key=lambda c: c["at"], default=None)
+    for c in calls:
+        if "got" not in c:
+            continue
+        before = [seen[k] for k in c["after"] if k in seen] if "after" in c else [seen[k] for k in [(c["session"], c.get("place", 0) - 1)] if k in seen]
+        if any(b["end"] > c["got"]["read"] for b in before):
+            faults.append(f"a call of {c['session']} comes before the response to the one before it")
+        if "at" in c:
+            late.append((c["got"]["read"] - first["got"]["read"]) / 1e9 - (c["at"] - first["at"]) / SPEED)
+        elif c.get("wait") is not None and before:
+            late.append((c["got"]["read"] - max(b["end"] for b in before)) / 1e9 - c["wait"])
+    late.sort(key=abs)
+    p90 = abs(late[int(len(late) * 0.9)]) if late else 0
+    if p90 > LATE:
+        faults.append(f"requests come {p90:.3f} s off, at the 90th percentile")
+    text = ""
+    if any("cached" in c for c in calls):
+        want, have = sum(c["cached"] for c in calls), sum(r["cached_tokens"] for r in got)
+        text = f", cached tokens {have}, of the file {want}"
+        if abs(have - want) > want / 100:
+            faults.append(f"the server's cache had {have} tokens, the file has {want}")
+    print(f"{name:24} {len(got)} requests, {sum(c['input'] for c in calls)} tokens{text}; p90 {p90 * 1000:.1f} ms off", *faults[:5], sep="\n  " if faults else " ")
+    return not faults
+
+
 def main():
     seed = int(os.environ.get("SEED", "1"))
     fine = True
     for name in FORMATS:
         with tempfile.TemporaryDirectory() as directory:
             fine = compare(name, random.Random(f"{seed} {name}"), directory) and fine
+    for name in SESSIONS:
+        with tempfile.TemporaryDirectory() as directory:
+            fine = compare_sessions(name, random.Random(f"{seed} {name}"), directory) and fine
     sys.exit(0 if fine else 1)
 
 

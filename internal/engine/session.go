@@ -32,6 +32,7 @@ type session struct {
 	due    []time.Duration // end of the last response that each call comes after
 	quoted []bool          // later calls send the response to it
 	under  int             // calls in flight
+	cold   int             // calls of the warm-up that have not ended
 	ended  chan ending
 	mark   record.SessionSummary
 }
@@ -86,6 +87,9 @@ func newSession(st *stage, slot int, j preparedRequest) *session {
 		if calls[i].Program {
 			s.mark.Program++
 		}
+		if calls[i].Warmup {
+			s.cold++
+		}
 	}
 	return s
 }
@@ -97,6 +101,9 @@ func (s *session) play() {
 		t := time.NewTimer(s.run.Graph.Patience)
 		defer t.Stop()
 		over = t.C
+	}
+	if s.cold == 0 {
+		s.st.laneWarmed(s.slot)
 	}
 	for i := range s.open {
 		if s.open[i] == 0 {
@@ -124,11 +131,10 @@ func (s *session) play() {
 func (s *session) begin(i int) {
 	s.state[i] = callUnder
 	s.under++
-	call := &s.run.Graph.Calls[i]
-	due := max(s.due[i]+call.Wait, s.first.admission.due+call.NotBefore)
+	ready := s.due[i]
 	// The slot was let through for one request, which is the first call of all.
 	let := i == 0
-	go func() { s.ended <- s.carry(i, due, let) }()
+	go func() { s.ended <- s.carry(i, ready, let) }()
 }
 
 // finishCall notes how a call ended and begins those that it held up.
@@ -141,6 +147,7 @@ func (s *session) finishCall(e ending) {
 		s.fail(e.call, e.cause, e.message)
 		return
 	}
+	s.warmed(e.call)
 	s.state[e.call] = callDone
 	for _, i := range s.next[e.call] {
 		s.open[i]--
@@ -151,10 +158,21 @@ func (s *session) finishCall(e ending) {
 	}
 }
 
+// warmed notes that a call has ended, or never goes.
+func (s *session) warmed(i int) {
+	if !s.run.Graph.Calls[i].Warmup {
+		return
+	}
+	if s.cold--; s.cold == 0 {
+		s.st.laneWarmed(s.slot)
+	}
+}
+
 // fail ends a call and all that come after it. The first cause of a session stands: the
 // others follow from it.
 func (s *session) fail(i int, cause record.SessionCause, message string) {
 	s.state[i] = callFailed
+	s.warmed(i)
 	if s.mark.Cause == "" {
 		s.mark.Cause, s.mark.Message = cause, message
 	}
@@ -174,10 +192,18 @@ func (s *session) giveUp() {
 	}
 }
 
-// carry waits for a call's time and carries it out.
-func (s *session) carry(i int, due time.Duration, let bool) ending {
-	st := s.st
+// carry waits for a call's time and carries it out. What it comes after was over when it was ready.
+func (s *session) carry(i int, ready time.Duration, let bool) ending {
+	st, of := s.st, &s.run.Graph.Calls[i]
 	halted := ending{call: i, cause: record.SessionHalted, message: "the stage ended before the session did"}
+	begun := s.first.admission.due
+	if !of.Warmup {
+		if !st.awaitWarm() {
+			return halted
+		}
+		begun = max(begun, st.warmedAt())
+	}
+	due := max(ready+of.Wait, begun+of.NotBefore)
 	p, call, err := s.prepare(i, let)
 	if faulty := new(prompt.FaultyRecord); errors.As(err, &faulty) {
 		return ending{call: i, cause: record.RecordMalformed, message: err.Error()}
@@ -191,7 +217,7 @@ func (s *session) carry(i int, due time.Duration, let bool) ending {
 	}
 	now, admission := st.e.cfg.Now(), s.first.admission
 	admission.due, admission.arrived = due, admission.arrived && let
-	if !let {
+	if !let || !of.Warmup && st.load.WarmupLanes > 0 && admission.phase == record.Warmup {
 		var ok bool
 		admission.held = 0
 		if admission.phase, ok = st.admit(now); !ok {

@@ -40,6 +40,7 @@ type stage struct {
 	warmEnd  atomic.Int64  // first moment of the measured part; record.Never: not known yet
 	warmed   chan struct{} // closed when warmEnd is known
 	warmup   warmup
+	warm     warmLanes   // sessions that are warm
 	timer    *time.Timer // ends the measured part
 	timerMu  sync.Mutex
 
@@ -75,7 +76,9 @@ func newStage(e *Engine, s load.Profile, ctx context.Context, ready []*queue) *s
 	}
 	e.cfg.Live.Begun(s.Index, st.begin)
 	st.mark = record.StageSummary{Stage: s.Index, StageTimes: record.StageTimes{Begin: st.begin}}
-	if s.WarmupRequests == 0 {
+	if s.WarmupLanes > 0 {
+		st.warm.of = make([]bool, s.MaxSlots)
+	} else if s.WarmupRequests == 0 {
 		st.measureFrom(st.begin + s.WarmupFor)
 	}
 	return st
@@ -130,6 +133,9 @@ func (st *stage) over() bool {
 
 // warms reports whether a request that begins now is one of the warm-up.
 func (st *stage) warms(at time.Duration) bool {
+	if st.load.WarmupLanes > 0 {
+		return time.Duration(st.warmEnd.Load()) == record.Never
+	}
 	return st.load.WarmupRequests > 0 && st.started.Add(1) <= st.load.WarmupRequests || at < st.begin+st.load.WarmupFor
 }
 

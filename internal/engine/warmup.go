@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,50 @@ func (st *stage) endWarmup(p record.Phase) {
 func (st *stage) awaitWarmup() bool {
 	select {
 	case <-st.warmup.done:
+		return true
+	case <-st.stop:
+		return false
+	}
+}
+
+// warmLanes are the slots of a closed loop whose sessions are warmed up with calls of their own.
+type warmLanes struct {
+	mu  sync.Mutex
+	of  []bool // those that are warm
+	all int
+}
+
+// laneWarmed notes that the session in a slot is warm. The measured part begins when all are.
+func (st *stage) laneWarmed(slot int) {
+	if st.load.WarmupLanes == 0 {
+		return
+	}
+	st.warm.mu.Lock()
+	defer st.warm.mu.Unlock()
+	if st.warm.of[slot] {
+		return
+	}
+	st.warm.of[slot] = true
+	if st.warm.all++; st.warm.all == st.load.WarmupLanes {
+		st.measureFrom(st.e.cfg.Now())
+	}
+}
+
+// warmedAt is when all sessions were warm; 0: they are not warmed up.
+func (st *stage) warmedAt() time.Duration {
+	if st.load.WarmupLanes == 0 {
+		return 0
+	}
+	return time.Duration(st.warmEnd.Load())
+}
+
+// awaitWarm waits until all sessions are warm; false: the stage was halted first.
+func (st *stage) awaitWarm() bool {
+	if st.load.WarmupLanes == 0 {
+		return true
+	}
+	select {
+	case <-st.warmed:
 		return true
 	case <-st.stop:
 		return false

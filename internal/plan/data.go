@@ -92,6 +92,11 @@ type Replay struct {
 	ThinkTimeOnly      bool
 	BlockSize          int
 	Entries            int
+	Lanes              int
+	StartMin           float64
+	StartMax           float64
+	LaneWarmup         int
+	CacheBust          bool
 }
 
 // ArrivalSessions is the load of a stage that plays whole sessions.

@@ -35,6 +35,9 @@ type GraphCall struct {
 	// that it is a turn of.
 	At     time.Duration
 	Thread int
+	// Warmup: the call belongs to the warm-up of its stage. Others of a stage that is warmed up like that go when all
+	// sessions are warm, and count NotBefore from there.
+	Warmup bool
 	// Prompt is what is sent, with Messages as they were recorded. Seq, Session, Turn,
 	// Call and Hash are filled in when it is played; Tokens too, where it is 0.
 	Prompt Prompt

@@ -114,6 +114,7 @@ func (stage Profile) Part(s Shard) Profile {
 	}
 	stage.WarmupRequests, stage.Sessions = warm, s.requests(stage.Sessions)
 	stage.WarmupDrains = stage.WarmupDrains && warm > 0
+	stage.WarmupLanes = int(s.every(int64(stage.WarmupLanes)))
 	if stage.Arrivals != nil {
 		stage.Arrivals = &every{all: stage.Arrivals, share: s}
 	}

@@ -17,6 +17,7 @@ type Spec struct {
 	Grace     plan.Duration `json:"grace"`                // in place of Drain, after an early stop
 	CountEnds bool          `json:"count_ends,omitempty"` // requests that end sequences are measured, too
 	First     int64         `json:"first,omitempty"`      // number of its first prompt, where workers send it
+	Warm      int           `json:"warm,omitempty"`       // sessions that are warmed up with calls of their own; 0: none
 	Lanes     int           `json:"lanes,omitempty"`      // to which its requests go in turn; 0: there are none
 	Start     time.Duration `json:"start,omitempty"`      // when it begins, on the run's clock, for all that send it; 0: at once
 }
@@ -26,6 +27,9 @@ func NewSpec(p *plan.Plan, i int, s plan.Stage) Spec {
 	t := Spec{Index: i, Stage: s, Seed: p.Seed, Drain: p.Drain, Grace: p.Grace, CountEnds: p.Measurement.Mode == plan.WindowStage}
 	if s.Arrival == plan.ArrivalSessions {
 		t.Sessions = s.Sessions.Count
+	}
+	if s.Concurrency > 0 {
+		t.Warm = min(p.Data.Replay.Lanes, s.Concurrency)
 	}
 	return t
 }
@@ -48,6 +52,7 @@ func (t *Spec) Compile(schedule func() Arrivals) Profile {
 		CountEnds:      t.CountEnds,
 		Drain:          time.Duration(t.Drain),
 		Grace:          time.Duration(min(t.Drain, t.Grace)),
+		WarmupLanes:    t.Warm,
 		First:          t.First,
 		Lanes:          t.Lanes,
 	}

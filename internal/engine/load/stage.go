@@ -31,6 +31,8 @@ type Profile struct {
 	// WarmupDrains: the measured part waits for the end of the warm-up's requests, which
 	// then are a number and no time.
 	WarmupDrains bool
+	// WarmupLanes is how many sessions are warmed up with calls of their own before the measured part begins; 0: none.
+	WarmupLanes int
 	// The measured part ends when one of these is reached; 0: no such limit.
 	Duration time.Duration
 	Requests int64

@@ -105,21 +105,26 @@ func (t *Talk) EndWithUser() {
 
 // Speaker makes the texts of messages: the same key is the same tokens, and a message has as
 // many tokens as its pieces. It is safe for concurrent use.
-type Speaker struct{ Lex *lexicon.Lexicon }
+type Speaker struct {
+	Lex *lexicon.Lexicon
+	// TagUser: a tag stands in the first message of the user.
+	TagUser bool
+}
 
 // Messages are those up to the last one, and their length in tokens. A tag takes the place of the
-// first tokens of the first message, so that lengths stay what they are and blocks where
+// first tokens of the first message that it stands in, so that lengths stay what they are and blocks where
 // they are. Where that message is too short, the tag makes it longer.
 func (s *Speaker) Messages(last *Spoken, tag string) ([]prompt.Message, int, error) {
 	list := last.list()
 	out := make([]prompt.Message, len(list))
-	total := 0
+	total, tagged := 0, 0
+	if s.TagUser {
+		tagged = slices.IndexFunc(list, func(m *Spoken) bool { return m.Role == RoleUser })
+	}
 	for i, m := range list {
-		n, head := m.end-m.begin(), 0
-		if i > 0 {
-			tag = ""
-		} else if tag != "" {
-			head = s.Lex.Tokenizer().Count(tag)
+		n, head, begin := m.end-m.begin(), 0, ""
+		if i == tagged && tag != "" {
+			begin, head = tag, s.Lex.Tokenizer().Count(tag)
 		}
 		pieces := m.pieces
 		if head >= n {
@@ -127,7 +132,7 @@ func (s *Speaker) Messages(last *Spoken, tag string) ([]prompt.Message, int, err
 		} else {
 			pieces = without(pieces, head)
 		}
-		text, err := s.Lex.Compose(tag, head, pieces, n)
+		text, err := s.Lex.Compose(begin, head, pieces, n)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -164,5 +164,13 @@ func (s *Sessions) PlaysWhole() bool { return true }
 // Prompt implements prompt.Source: a session, as a whole.
 func (s *Sessions) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	one := s.Session(at.I)
+	r := &s.data.Replay
+	place := prompt.Mix(s.seed ^ prompt.Mix(at.Stage<<48^at.I))
+	if at.I < uint64(r.Lanes) {
+		one.Graph = underWay(one.Graph, r, place)
+	}
+	if r.CacheBust {
+		one.Tag = fmt.Sprintf("[rid:%012x]\n\n", place>>16)
+	}
 	return prompt.Prompt{Session: one.Name, Tokens: -1, Play: &prompt.Play{Graph: one.Graph, Name: one.Name, Tag: one.Tag, Count: s.tok}}, nil
 }

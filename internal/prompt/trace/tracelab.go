@@ -38,7 +38,7 @@ func readTraceLab(r *reading) ([]*replay.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	speak := blocktext.Speaker{Lex: lex}
+	speak := blocktext.Speaker{Lex: lex, TagUser: r.replay.CacheBust}
 	var order []string
 	rounds := map[string][]round{}
 	err = r.each(func(raw []byte, line int) error {

@@ -87,6 +87,9 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 	if v.typed["rate"] == requestRate && v.given("rate") && !b.draft.Given("stages[0].arrival") {
 		warn = append(warn, "--request-rate: requests are sent at even intervals; vLLM, SGLang and AIPerf draw them from a Poisson process: add --arrival poisson for that")
 	}
+	if len(b.broken) > 0 {
+		notes = append(notes, "not by the rules of "+b.last("scenario")+": "+strings.Join(b.broken, "; "))
+	}
 	if w := salted(p, &repeat, b.draft.Given("data.salt")); w != "" {
 		warn = append(warn, w)
 	}
@@ -117,6 +120,7 @@ type builder struct {
 	draft    *planfile.Draft
 	readFile func(name string) ([]byte, error)
 	fromFile bool
+	broken   []string // rules of the scenario
 }
 
 func (b *builder) fault(where, text, hint string) {
@@ -266,6 +270,8 @@ func (b *builder) usualStage() plan.Stage {
 	switch {
 	case b.last("arrival") == plan.ArrivalTrace:
 		return plan.Stage{} // it says when it ends
+	case b.given("scenario"):
+		return plan.Stage{Concurrency: usualConcurrency, Duration: plan.Duration(agentXLength)}
 	case b.given("trace") && !b.given("rate") && !b.given("concurrency") && !b.given("levels"):
 		return plan.Stage{Arrival: plan.ArrivalTrace}
 	case b.given("rate"):

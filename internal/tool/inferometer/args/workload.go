@@ -19,6 +19,9 @@ func (b *builder) workload() {
 	if b.given("trace") {
 		b.trace(b.last("trace"))
 	}
+	if b.given("scenario") {
+		b.scenario(b.last("scenario"))
+	}
 	if b.given("dataset") {
 		b.dataset(b.last("dataset"))
 	}
@@ -67,6 +70,69 @@ func (b *builder) trace(name string) {
 			}
 		}
 	}
+}
+
+// agentX is the scenario of InferenceX that replays agents.
+const (
+	agentX       = "inferencex-agentx-mvp"
+	agentXLength = 30 * time.Minute // where none is given
+	agentXLeast  = 15 * time.Minute
+	agentXGap    = 10 * time.Second
+)
+
+// scenario is a load whose rules are known by name. One that a flag breaks is a fault, or a note where that is wanted.
+func (b *builder) scenario(name string) {
+	const flag = "--scenario"
+	if name != agentX {
+		b.fault(flag, "there is no scenario "+strconv.Quote(shorten(name)), "it is "+agentX)
+		return
+	}
+	if !b.given("trace") {
+		b.fault(flag, "needs the corpus of recorded sessions", "give a file or a directory of Weka traces with --trace")
+		return
+	}
+	for _, rule := range []struct {
+		broken bool
+		flag   string
+		text   string
+	}{
+		{b.timeOf("duration", agentXLength) < agentXLeast, "duration", "is less than 15m"},
+		{b.timeOf("trace-idle-gap-cap", agentXGap) != agentXGap, "trace-idle-gap-cap", "is not 10s"},
+		{b.given("no-stream"), "no-stream", "leaves no times of tokens"},
+		{b.given("rate"), "rate", "begins sessions whenever, and there are always as many as --concurrency"},
+		{b.given("arrival"), "arrival", "begins sessions whenever, and there are always as many as --concurrency"},
+		{b.given("speed"), "speed", "changes the recorded waits"},
+		{b.given("cap-gaps"), "cap-gaps", "changes the recorded waits"},
+		{b.given("requests"), "requests", "ends the run before its time"},
+		{b.given("levels"), "levels", "is more than one load"},
+	} {
+		switch {
+		case rule.broken && b.is("unsafe-override"):
+			b.broken = append(b.broken, "--"+rule.flag+" "+rule.text)
+		case rule.broken:
+			b.fault(b.shown(rule.flag), rule.text+": "+agentX+" does not allow that", "leave it out, or add --unsafe-override")
+		}
+	}
+	lanes := strconv.Itoa(usualConcurrency)
+	if b.given("concurrency") {
+		lanes = b.last("concurrency")
+	}
+	for _, f := range [][2]string{
+		{"data.trace.format", plan.TraceWeka}, {"data.ignore_eos", "true"}, {"data.replay.lanes", lanes}, {"data.replay.cache_bust", "true"},
+		{"data.replay.idle_gap", agentXGap.String()}, {"data.replay.start_max", "1"},
+	} {
+		if !b.draft.Given(f[0]) {
+			b.draft.Put(f[0], flag, f[1])
+		}
+	}
+}
+
+// timeOf is the time that a flag gives, or else another.
+func (b *builder) timeOf(flag string, usual time.Duration) time.Duration {
+	if d, err := plan.ParseDuration(b.last(flag)); b.given(flag) && err == nil {
+		return time.Duration(d)
+	}
+	return usual
 }
 
 // traceWindow reports whether --window is of a trace.

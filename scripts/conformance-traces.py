@@ -289,9 +289,72 @@ def read_weka(path):
     return calls
 
 
+def write_otel(path, rng):
+    def span(i, k, begin, end, said, answer, asked):
+        return {"span_id": f"{i}-{k}", "name": "chat m", "start_time": iso(begin), "end_time": iso(end),
+                "attributes": {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": said, "gen_ai.output.messages": [answer], "gen_ai.usage.output_tokens": asked}}
+    with open(path, "w") as f:
+        for i, (begin, turns) in enumerate(plan_sessions(rng)):
+            said, spans, end = [{"role": "system", "content": spoken(rng, 30)}], [], 0
+            for k, (at, _, asked, _) in enumerate(turns):
+                said = said + [{"role": "user", "content": f"{i} {k} " + spoken(rng, rng.randint(8, 60))}]
+                answer = {"role": "assistant", "content": f"answer {i} {k} " + spoken(rng, max(asked - 3, 0))}
+                spans.append(span(i, k, begin + at, begin + at + 0.1, said, answer, asked))
+                said = said + [answer]
+            f.write(json.dumps({"session_id": f"o{i}", "spans": spans}) + "\n")
+
+
+def read_otel(path):
+    calls, begun = [], {}
+    with open(path) as f:
+        for t in map(json.loads, f):
+            before, said = None, 0
+            for k, s in enumerate(t["spans"]):
+                a, moments = s["attributes"], [datetime.datetime.fromisoformat(s[n].replace("Z", "+00:00")).timestamp() for n in ("start_time", "end_time")]
+                said += len(a["gen_ai.input.messages"][-1]["content"].split()) + (len(a["gen_ai.input.messages"][0]["content"].split()) if k == 0 else before[1])
+                call = dict(session=t["session_id"], place=k, input=said, output=a["gen_ai.usage.output_tokens"])
+                call.update({"at": moments[0]} if k == 0 else {"wait": (moments[0] - before[0]) / SPEED})
+                calls.append(call)
+                before = (moments[1], call["output"])
+    return calls
+
+
+def write_servegen(path, rng):
+    os.mkdir(path)
+    for i in range(3):
+        with open(os.path.join(path, f"chunk-{i}-trace.csv"), "w") as f:
+            for w in range(4):
+                f.write(f"{600 * w},{1 + i},1.0,{['Gamma', 'Weibull'][i % 2]},{[1.0, 1.2][i % 2]},1.0\n" if (w + i) % 3 else f"{600 * w},0,0,,0,0\n")
+        with open(os.path.join(path, f"chunk-{i}-dataset.json"), "w") as f:
+            json.dump({"0": {"input_tokens": str({20 + i: 0.25, 60 + i: 0.75}), "output_tokens": str({2 + i: 1.0})}, "1200": {"input_tokens": str({90 + i: 1.0}), "output_tokens": str({12 + i: 1.0})}}, f)
+
+
+def compare_servegen(rng, directory):
+    """Requests are drawn: as many as the rates say in each window, and as long as the distributions have them, give or take."""
+    path, speed, faults = os.path.join(directory, "servegen"), 120.0, []
+    write_servegen(path, rng)
+    got, said = saw(path, 0, directory, ["--speed", str(speed), "--tokenizer", "words", "--seed", "1"])
+    if " servegen trace" not in said:
+        faults.append(said[:300])
+    for i in range(3):
+        with open(os.path.join(path, f"chunk-{i}-trace.csv")) as f:
+            rates = [float(line.split(",")[1]) for line in f]
+        for half, (length, asked) in enumerate([(50 + i, 2 + i), (90 + i, 12 + i)]):
+            own = [r for r in got if r["max_tokens"] == asked]
+            want = 600 * sum(rates[2 * half : 2 * half + 2])
+            if abs(len(own) - want) > 5 * want**0.5 + 1:
+                faults.append(f"client {i} sends {len(own)} requests, about {want:.0f} are due")
+            mean = sum(r["prompt_tokens"] for r in own) / max(len(own), 1)
+            if own and abs(mean - length) > 3:
+                faults.append(f"prompts of client {i} have {mean:.1f} tokens, not about {length}")
+    print(f"{'servegen':24} {len(got)} requests of 3 clients, drawn", *faults[:5], sep="\n  " if faults else " ")
+    return not faults
+
+
 SESSIONS = {  # name: (how it is written, how it is read, tokens of a block, flags of the load)
     "tracelab": (write_tracelab, read_tracelab, 16, ["--speed", "2"]),
     "aiperf-multi-turn": (write_multiturn, read_multiturn, 16, ["--speed", "2"]),
+    "otel": (write_otel, read_otel, 16, ["--speed", "2"]),
     "weka": (write_weka, read_weka, 64, []),
     "lmcache": (write_lmcache, read_lmcache, 16, []),
     "mlperf": (write_mlperf, read_mlperf, 16, []),
@@ -412,7 +475,7 @@ def compare_sessions(name, rng, directory):
             faults.append(f"a call of {c['session']} comes before the response to the one before it")
         if "at" in c:
             late.append((c["got"]["read"] - first["got"]["read"]) / 1e9 - (c["at"] - first["at"]) / SPEED)
-        elif c.get("wait") is not None and before:
+        if c.get("wait") is not None and before:
             late.append((c["got"]["read"] - max(b["end"] for b in before)) / 1e9 - c["wait"])
     late.sort(key=abs)
     p90 = abs(late[int(len(late) * 0.9)]) if late else 0
@@ -437,6 +500,8 @@ def main():
     for name in SESSIONS:
         with tempfile.TemporaryDirectory() as directory:
             fine = compare_sessions(name, random.Random(f"{seed} {name}"), directory) and fine
+    with tempfile.TemporaryDirectory() as directory:
+        fine = compare_servegen(random.Random(f"{seed} servegen"), directory) and fine
     sys.exit(0 if fine else 1)
 
 

@@ -64,7 +64,8 @@ func TestWarmLanes(t *testing.T) {
 					NewSleeper: load.NewTimerSleeper, Live: NewLive(1), Feeders: 1,
 				})
 				defer e.Close()
-				mark, err := e.Run(t.Context(), load.Profile{InFlight: slots(2), MaxSlots: 2, WarmupLanes: 2, Duration: time.Hour, Drain: time.Second}, nil)
+				s := load.Profile{InFlight: slots(2), MaxSlots: 2, WarmupLanes: 2, Duration: time.Hour, Drain: time.Second}
+				mark, err := e.Run(t.Context(), s, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -49,7 +49,8 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 
 func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64, env func(string) string) *Source {
 	return &Source{
-		replay: d.Replay, limits: plan.Data{Limits: d.Limits}, speak: blocktext.Speaker{Lex: lex, TagUser: d.Replay.CacheBust}, seed: prompt.Mix(seed ^ 'w'), env: env,
+		replay: d.Replay, limits: plan.Data{Limits: d.Limits}, speak: blocktext.Speaker{Lex: lex, TagUser: d.Replay.CacheBust},
+		seed: prompt.Mix(seed ^ 'w'), env: env,
 		tell: func(string) {}, places: map[string]string{},
 	}
 }

@@ -1,5 +1,6 @@
-// Package mersenne draws the numbers that C++ programs draw from a std::mt19937 which they
-// give no seed, so that what such programs do by chance can be done again.
+// Package mersenne draws the numbers that programs draw from a Mersenne Twister, so that what they do
+// by chance can be done again: C++ from a std::mt19937 which they give no seed, numpy's older generator
+// and Python's random module from a seed.
 package mersenne
 
 import "math"
@@ -16,12 +17,38 @@ type Twister struct {
 }
 
 // New is a std::mt19937 without a seed.
-func New() *Twister {
+func New() *Twister { return Seeded(unseeded) }
+
+// Seeded is one with a seed.
+func Seeded(seed uint32) *Twister {
 	t := &Twister{next: size}
-	t.state[0] = unseeded
+	t.state[0] = seed
 	for i := uint32(1); i < size; i++ {
 		t.state[i] = 1812433253*(t.state[i-1]^t.state[i-1]>>30) + i
 	}
+	return t
+}
+
+// SeededBy is one whose seed is several numbers, at least one.
+func SeededBy(key ...uint32) *Twister {
+	t := Seeded(19650218)
+	at := uint32(1)
+	next := func() {
+		if at++; at == size {
+			t.state[0], at = t.state[size-1], 1
+		}
+	}
+	before := func() uint32 { return t.state[at-1] ^ t.state[at-1]>>30 }
+	for k := range max(size, len(key)) {
+		j := k % len(key)
+		t.state[at] = (t.state[at] ^ before()*1664525) + key[j] + uint32(j)
+		next()
+	}
+	for range size - 1 {
+		t.state[at] = (t.state[at] ^ before()*1566083941) - at
+		next()
+	}
+	t.state[0] = 1 << 31
 	return t
 }
 
@@ -58,3 +85,9 @@ func (t *Twister) Float64() float64 {
 
 // ExpFloat64 is libstdc++'s std::exponential_distribution of rate one.
 func (t *Twister) ExpFloat64() float64 { return -math.Log(1 - t.Float64()) }
+
+// wide is a number from 0 to 1 as numpy and Python make it of two: with 53 bits.
+func (t *Twister) wide() float64 {
+	high, low := t.Uint32()>>5, t.Uint32()>>6
+	return (float64(high)*(1<<26) + float64(low)) / (1 << 53)
+}

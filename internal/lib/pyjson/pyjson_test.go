@@ -59,3 +59,15 @@ func TestWalk(t *testing.T) {
 		t.Errorf("an array: %v", err)
 	}
 }
+
+func TestStyle(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":[1,2.0,"x,y:\" \\"],"b":null}`: `{"a": [1, 2.0, "x,y:\" \\"], "b": null}`,
+		`{"é":"日本 😀\n"}`:                     `{"\u00e9": "\u65e5\u672c \ud83d\ude00\n"}`,
+		`[]`:                                 `[]`,
+	} {
+		if got := string(Style([]byte(in))); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
+	}
+}

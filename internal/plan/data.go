@@ -114,8 +114,11 @@ type SessionLoad struct {
 // known of the model.
 const FormShaped = "genai-perf"
 
-// Shaped reports whether requests come with whole bodies of that form.
-func (t *Target) Shaped() bool { return t.Form == FormShaped }
+// Shaped reports whether requests come with whole bodies of such a form.
+func (t *Target) Shaped() bool { return t.Form != "" }
+
+// FormVLLM is the form of request bodies of vLLM's serving benchmark.
+const FormVLLM = "vllm-bench"
 
 // ClientPlain is an HTTP client that sends no headers but the user's and the least that HTTP
 // needs, asks for no list of models, and takes each chunk of a response as it is handed over.
@@ -302,4 +305,66 @@ type Conversations struct {
 	ToolLatency   Length
 	MaxContext    int
 	Seed          uint64
+}
+
+// SourceVLLM are the requests of vLLM's serving benchmark.
+const SourceVLLM = "vllm_bench"
+
+// The kinds of its requests.
+const (
+	VLLMRandom   = "random"
+	VLLMRerank   = "random_rerank"
+	VLLMShareGPT = "sharegpt"
+	VLLMCustom   = "custom"
+	VLLMPrefixes = "prefix_repetition"
+	VLLMBurstGPT = "burstgpt"
+	VLLMTimed    = "timed_trace"
+)
+
+// VLLMKinds are the kinds of requests of vLLM's serving benchmark.
+func VLLMKinds() []string {
+	return []string{VLLMRandom, VLLMRerank, VLLMShareGPT, VLLMCustom, VLLMPrefixes, VLLMBurstGPT, VLLMTimed}
+}
+
+// VLLM says what vLLM's serving benchmark draws ahead of a run: its requests, and in stages whose arrival
+// is trace the times at which they are due. File has its data, Batch is how many texts share a request.
+type VLLM struct {
+	Kind     string
+	Requests int // that are drawn; 0: as many as the file has
+	Input    int // tokens of a prompt; of prefix_repetition, behind its prefix
+	Output   int // tokens that are asked for; 0: as many as the data says
+	// InputRange and OutputRange are by which share lengths lie below and above those at most.
+	InputRange  float64
+	OutputRange float64
+	Prefix      int // tokens that prompts share
+	Prefixes    int // how many such beginnings there are, where there are several
+	Ordered     bool
+	Short       bool           // a file with too few rows is not begun again
+	Bare        bool           // no chat template is put around a custom prompt
+	Pairs       bool           // a query and its documents are one text to the model
+	Template    map[string]any // what the template is rendered with beside the message
+	Rehearsed   bool           // all stages but the last repeat the first request
+	IDPrefix    string         // of the header x-request-id, in front of a request's number; empty: it is not sent
+	Align       string         // the model by which the server's tokenizer is asked to cut prompts; empty: it is not
+	Arrivals    VLLMArrivals
+	Timed       VLLMTimedRows
+}
+
+// VLLMArrivals are times that are drawn: gaps of a gamma distribution.
+type VLLMArrivals struct {
+	Rate        float64 // requests per second; 0: none are drawn
+	Burstiness  float64 // the shape of the distribution; 0: gaps are all alike
+	RampTo      float64 // the rate of the last request, if it changes from one to the next; else 0
+	Exponential bool    // it changes by the same factor each time
+}
+
+// VLLMTimedRows say how the rows of a trace with times are read.
+type VLLMTimedRows struct {
+	Chunk     int     // tokens that a hash stands for
+	Second    float64 // factor on its times
+	HashSeed  string  // Python's PYTHONHASHSEED
+	Timestamp string  // the names of its fields
+	Input     string
+	Output    string
+	Hashes    string
 }

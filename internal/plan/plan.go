@@ -188,6 +188,7 @@ type Data struct {
 	Passages      Passages
 	Payload       Payload
 	Sessions      Sessions
+	VLLM          VLLM
 }
 
 // Length is a distribution of lengths. The zero Length is none at all.

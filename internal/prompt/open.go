@@ -22,8 +22,16 @@ type Use struct {
 	Wrap func(text string) (string, error)
 	// Specials is how many special tokens the server puts around a text that is no chat.
 	Specials int
+	// Server tokenizes as the server does; nil means it is not asked.
+	Server TokenServer
 	// Tell tells the user of what takes long, before it is done; optional.
 	Tell func(text string)
+}
+
+// TokenServer tokenizes as a server does.
+type TokenServer interface {
+	Tokens(ctx context.Context, text string) ([]int32, error)
+	Text(ctx context.Context, ids []int32) (string, error)
 }
 
 // Specials is how many special tokens a tokenizer puts around a text that is no chat.

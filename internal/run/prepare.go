@@ -301,6 +301,9 @@ func (p *setup) questions(ctx context.Context, secrets target.Secrets) (*promptS
 	}
 	parts := p.opt.Kit
 	parts.Tell = func(text string) { fmt.Fprintln(p.opt.Log, text) }
+	if model := p.plan.Data.VLLM.Align; model != "" && len(p.plan.Target.URLs) > 0 {
+		parts.Server = target.OpenPlainTokenServer(&p.plan.Target, model, secrets, p.opt.Kit.Getenv)
+	}
 	q := &promptSource{tokenizer: found.Tokenizer}
 	if q.Prompts, err = parts.Prompts(ctx, p.plan, found); err != nil {
 		return nil, err

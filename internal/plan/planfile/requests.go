@@ -16,7 +16,7 @@ const mostRatio = 1e6
 func (c *checker) requests(p *plan.Plan) {
 	d, t := &p.Data, &p.Target
 	if t.Form != "" {
-		c.choice("target.form", t.Form, []string{plan.FormShaped})
+		c.choice("target.form", t.Form, []string{plan.FormShaped, plan.FormVLLM})
 		if t.Protocol != plan.ProtocolOpenAI && t.Protocol != plan.ProtocolHTTP && t.Protocol != plan.ProtocolTriton {
 			c.lacks("target.form", "target.protocol", "does not apply to protocol "+truncate.Quote(t.Protocol), "leave it out")
 		}

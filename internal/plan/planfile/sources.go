@@ -12,7 +12,7 @@ func sourceNames() []string {
 	return []string{
 		plan.SourceSynthetic, plan.SourceFile, plan.SourceTensors, plan.SourceRandom, plan.SourceSharedPrefix, plan.SourceDataset,
 		plan.SourceConversationReplay, plan.SourceOtelTrace, plan.SourceWekaTrace, plan.SourceAgents, plan.SourceMock,
-		plan.SourcePayload, plan.SourceSessions, plan.SourceTrace,
+		plan.SourcePayload, plan.SourceSessions, plan.SourceTrace, plan.SourceVLLM,
 	}
 }
 
@@ -51,6 +51,7 @@ func (c *checker) sources(p *plan.Plan) {
 		{"data.agents", plan.SourceAgents, !unset(&d.Agents)},
 		{"data.payload", plan.SourcePayload, d.Payload != plan.Payload{}},
 		{"data.sessions", plan.SourceSessions, d.Sessions != plan.Sessions{}},
+		{"data.vllm_bench", plan.SourceVLLM, !unset(&d.VLLM)},
 	} {
 		if part.given && d.Source != part.source {
 			c.lacks(part.path, "data.source", "cannot be combined with source: "+d.Source, "set source to "+part.source+" or leave it out")
@@ -76,6 +77,7 @@ func (c *checker) sources(p *plan.Plan) {
 	c.conversations(d)
 	c.replay(p)
 	c.agents(d)
+	c.vllm(d)
 	c.media("data.media", &d.Media)
 	c.mediaFor(&p.Target, "data.media", &d.Media)
 	c.media("data.shared_prefix.media", &d.SharedPrefix.Media)

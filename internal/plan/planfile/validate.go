@@ -288,7 +288,7 @@ func (c *checker) data(p *plan.Plan) {
 	switch {
 	case d.Source == plan.SourceFile && d.File == "":
 		c.add("data.file", "is missing", "give the file that holds the prompts")
-	case d.Source != plan.SourceFile && d.Source != plan.SourceTensors && d.Source != plan.SourcePayload && d.Source != plan.SourceTrace && d.File != "":
+	case !slices.Contains([]string{plan.SourceFile, plan.SourceTensors, plan.SourcePayload, plan.SourceTrace, plan.SourceVLLM}, d.Source) && d.File != "":
 		c.add("data.file", "cannot be combined with source: "+d.Source, "set source to file or leave the file out")
 	}
 	c.count("data.prompts", int64(d.Prompts), mostPrompts)

@@ -1,4 +1,4 @@
-// Package shaped gives the prompts of another source whole requests of plan.FormShaped:
+// Package shaped gives the prompts of another source whole requests of one of the plan's forms:
 // bodies with its fields, in its order, and for Triton's gRPC all tensors.
 package shaped
 
@@ -25,16 +25,16 @@ type Source struct {
 	prompt.Wrapper
 	target   plan.Target
 	minimum  bool              // the output length is also the least
+	eos      bool              // responses go on behind their end
 	template *chat.Template    // makes bodies; nil means they have a shape of their own
 	model    *tensor.Signature // that is to take tensors; nil means not known, or none
 	// TextOnly: media that prompts hold are left out.
 	TextOnly bool
 }
 
-// New shapes the prompts of a source for a target. Minimum: responses are to be no shorter
-// than asked for.
-func New(s prompt.Source, t plan.Target, minimum bool) (*Source, error) {
-	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: minimum}
+// New shapes the prompts of a source for a target, of responses that are as the data wants them.
+func New(s prompt.Source, t plan.Target, d plan.Data) (*Source, error) {
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: d.MinTokens, eos: d.IgnoreEOS, TextOnly: d.TextOnly}
 	if t.Endpoint != plan.EndpointTemplate {
 		return out, nil
 	}
@@ -67,6 +67,8 @@ func (s *Source) Change(p prompt.Prompt) (prompt.Prompt, error) {
 	}
 	var err error
 	switch {
+	case s.target.Form == plan.FormVLLM:
+		p.Body, err = s.bench(&p, model)
 	case s.template != nil:
 		p.Body, err = s.render(&p, model)
 	case s.target.Protocol != plan.ProtocolTriton:

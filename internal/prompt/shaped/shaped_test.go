@@ -22,7 +22,7 @@ func (o one) Prompt(context.Context, prompt.Position) (prompt.Prompt, error) { r
 
 func shape(t *testing.T, target plan.Target, p prompt.Prompt) prompt.Prompt {
 	t.Helper()
-	s, err := New(one{p}, target, false)
+	s, err := New(one{p}, target, plan.Data{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestBadTemplates(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		s, err := New(one{prompt.Prompt{Text: "t"}}, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name}, false)
+		s, err := New(one{prompt.Prompt{Text: "t"}}, plan.Target{Protocol: plan.ProtocolHTTP, Endpoint: plan.EndpointTemplate, Template: name}, plan.Data{})
 		if err == nil {
 			_, err = s.Prompt(t.Context(), prompt.Position{})
 		}
@@ -129,7 +129,7 @@ func TestBadTemplates(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := New(one{}, plan.Target{Endpoint: plan.EndpointTemplate, Template: filepath.Join(dir, "none")}, false); err == nil {
+	if _, err := New(one{}, plan.Target{Endpoint: plan.EndpointTemplate, Template: filepath.Join(dir, "none")}, plan.Data{}); err == nil {
 		t.Error("a template that is not there is taken")
 	}
 }

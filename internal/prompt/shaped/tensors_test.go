@@ -58,7 +58,7 @@ func TestTensors(t *testing.T) {
 		{"what the model insists on", trtllm, false, prompt.Prompt{Text: "a", Output: 8}, "text_input max_tokens bad_words! stop_words!", `text_input="a" max_tokens=8 bad_words="" stop_words=""`},
 		{"inputs of its own", trtllm, false, prompt.Prompt{Text: "a", Output: 8, Tensors: []prompt.Field{{Name: "max_tokens", Value: json.RawMessage("[3]")}}}, all, `text_input="a" max_tokens=3 exclude_input_in_output=true`},
 	} {
-		s, err := New(one{tt.prompt}, tt.target, tt.minimum)
+		s, err := New(one{tt.prompt}, tt.target, plan.Data{MinTokens: tt.minimum})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestTensorsThatDoNotFit(t *testing.T) {
 		"text_input max_tokens":                  "the input warmth, which model m does not have: its inputs are text_input, max_tokens",
 		"text_input max_tokens warmth language!": "model m needs the input language",
 	} {
-		s, err := New(one{prompt.Prompt{Text: "a"}}, target, false)
+		s, err := New(one{prompt.Prompt{Text: "a"}}, target, plan.Data{})
 		if err != nil {
 			t.Fatal(err)
 		}

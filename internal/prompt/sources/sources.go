@@ -16,6 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/synthetic"
 	"github.com/inferometer/inferometer/internal/prompt/tensordata"
 	"github.com/inferometer/inferometer/internal/prompt/trace"
+	"github.com/inferometer/inferometer/internal/prompt/vllmdata"
 	"github.com/inferometer/inferometer/internal/prompt/wekatrace"
 )
 
@@ -37,6 +38,7 @@ func All(getenv func(string) string) map[string]prompt.Factory {
 		plan.SourceSessions:           newSessions,
 		plan.SourceTrace:              traces(getenv),
 		plan.SourceMock:               mock,
+		plan.SourceVLLM:               plain(vllmdata.New),
 	}
 }
 

@@ -34,6 +34,8 @@ type Kit struct {
 	// Ready are prompts that were made ahead, for a run of the plan that they are of; nil:
 	// the run makes its own.
 	Ready *Prompts
+	// Server tokenizes as the server under test does, for prompts that are cut by it; nil means it is not asked.
+	Server prompt.TokenServer
 	// Tell tells the user of what takes long, before it is done; optional.
 	Tell func(text string)
 }

@@ -122,12 +122,14 @@ func fields(t *plan.Target) bool {
 }
 
 func (k Kit) use(p *plan.Plan, found *loader.Found) prompt.Use {
-	u := prompt.Use{Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell, Specials: prompt.Specials(found.Tokenizer)}
+	u := prompt.Use{
+		Chat: p.Target.Chats(), Fields: fields(&p.Target), Tell: k.Tell, Server: k.Server, Specials: prompt.Specials(found.Tokenizer),
+	}
 	template, err := found.Chat.Template("", false)
 	if err != nil {
 		return u
 	}
-	options := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true}
+	options := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true, Extra: p.Data.VLLM.Template}
 	u.Wrap = func(text string) (string, error) {
 		return template.Render([]chat.Message{chat.NewMessage("user", text)}, options)
 	}

@@ -112,11 +112,10 @@ func (k Kit) batch(ctx context.Context, p *plan.Plan, found *loader.Found, out *
 // finish makes requests of prompts: the form of their bodies, and a pool of them.
 func (out *Prompts) finish(ctx context.Context, p *plan.Plan) error {
 	if p.Target.Shaped() {
-		s, err := shaped.New(out.Source, p.Target, p.Data.MinTokens)
+		s, err := shaped.New(out.Source, p.Target, p.Data)
 		if err != nil {
 			return err
 		}
-		s.TextOnly = p.Data.TextOnly
 		for i := range out.Turns {
 			if out.Turns[i].Prompt, err = s.Change(out.Turns[i].Prompt); err != nil {
 				return err

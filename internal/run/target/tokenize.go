@@ -63,32 +63,53 @@ func OpenTokenServer(t *plan.Target, s Secrets, getenv func(string) string) *Tok
 	return q
 }
 
+// OpenPlainTokenServer is one that is vLLM's, takes requests without the target's headers and key, and knows
+// the model by this name.
+func OpenPlainTokenServer(t *plan.Target, model string, s Secrets, getenv func(string) string) *TokenServer {
+	q := OpenTokenServer(t, s, getenv)
+	q.Request.Model, q.Request.Key, q.Header, q.shape = model, "", nil, shapeVLLM
+	return q
+}
+
 // Tokens are the ids of a text.
 func (s *TokenServer) Tokens(ctx context.Context, text string) ([]int32, error) {
 	q := s.Request
 	q.Text = text
-	u, err := url.Parse(q.URL)
-	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("server URL %q needs a scheme and a host, as in http://localhost:8000", q.URL)
-	}
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + "/tokenize"
 	var tried []error
 	for _, d := range tokenizeDialects(q) {
 		if s.shape != "" && s.shape != d.name {
 			continue
 		}
-		ids, err := s.ask(ctx, u.String(), q, d.body)
+		ids, err := s.ask(ctx, q, d.body)
 		if err == nil {
 			s.shape = d.name
 			return ids, nil
 		}
 		var answered *answerError
 		if !errors.As(err, &answered) {
-			return nil, fmt.Errorf("asking %s to tokenize: %w", plan.SafeURL(u.String()), bare(err))
+			return nil, fmt.Errorf("asking %s to tokenize: %w", plan.SafeURL(q.URL), bare(err))
 		}
 		tried = append(tried, fmt.Errorf("as %s: %w", d.name, err))
 	}
-	return nil, fmt.Errorf("%s: %w:\n%w", plan.SafeURL(u.String()), ErrNoTokenize, errors.Join(tried...))
+	return nil, fmt.Errorf("%s: %w:\n%w", plan.SafeURL(q.URL), ErrNoTokenize, errors.Join(tried...))
+}
+
+// shapeVLLM is the shape of vLLM and SGLang.
+const shapeVLLM = "vLLM or SGLang"
+
+// Text is what ids stand for, where the server is vLLM's.
+func (s *TokenServer) Text(ctx context.Context, ids []int32) (string, error) {
+	said, err := s.post(ctx, "/detokenize", map[string]any{"model": s.Request.Model, "tokens": ids})
+	if err != nil {
+		return "", err
+	}
+	var answer struct {
+		Prompt *string `json:"prompt"`
+	}
+	if err := json.Unmarshal(said, &answer); err != nil || answer.Prompt == nil {
+		return "", &answerError{text: "the answer has no prompt"}
+	}
+	return *answer.Prompt, nil
 }
 
 // tokenizeDialect is how one family of servers wants to be asked.
@@ -103,20 +124,40 @@ func tokenizeDialects(q TokenizeRequest) []tokenizeDialect {
 		vllm["model"] = q.Model
 	}
 	return []tokenizeDialect{
-		{"vLLM or SGLang", vllm},
+		{shapeVLLM, vllm},
 		{"llama.cpp", map[string]any{"content": q.Text, "add_special": q.Special}},
 		{"TGI", map[string]any{"inputs": q.Text}}, // it adds special tokens whatever one says
 	}
 }
 
-func (s *TokenServer) ask(ctx context.Context, url string, q TokenizeRequest, body map[string]any) ([]int32, error) {
+func (s *TokenServer) ask(ctx context.Context, q TokenizeRequest, body map[string]any) ([]int32, error) {
+	said, err := s.post(ctx, "/tokenize", body)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := readTokens(said, q.Special)
+	if err == nil && len(ids) == 0 && q.Text != "" {
+		// llama.cpp answers so where it does not find the text in a request.
+		return nil, &answerError{text: "the server answered with no tokens at all"}
+	}
+	return ids, err
+}
+
+// post is what the server answers on one of its paths.
+func (s *TokenServer) post(ctx context.Context, path string, body map[string]any) ([]byte, error) {
+	q := s.Request
+	u, err := url.Parse(q.URL)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("server URL %q needs a scheme and a host, as in http://localhost:8000", q.URL)
+	}
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + path
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +185,7 @@ func (s *TokenServer) ask(ctx context.Context, url string, q TokenizeRequest, bo
 		}
 		return nil, &answerError{text: text}
 	}
-	ids, err := readTokens(said, q.Special)
-	if err == nil && len(ids) == 0 && q.Text != "" {
-		// llama.cpp answers so where it does not find the text in a request.
-		return nil, &answerError{text: "the server answered with no tokens at all"}
-	}
-	return ids, err
+	return said, nil
 }
 
 // readTokens takes {"tokens":[1,2]}, {"tokens":[{"id":1}]} and [{"id":1}]. Special tokens

@@ -156,6 +156,10 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
 
+conformance-more: build ## command lines of vllm bench serve beside the real client; about 5 minutes
+	scripts/peers.sh vllm
+	python3 scripts/conformance-more.py $(BIN) .peers/vllm .peers/tokenizer
+
 # TOOL is one or several of these. FUZZFLAGS='--keep DIR' keeps what the lines that differ wrote.
 TOOL  ?= genai-perf perf_analyzer llm_perf inference-perf
 LINES ?= 20

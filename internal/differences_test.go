@@ -167,7 +167,7 @@ func TestDifferencesPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, want := rules(t), string(page)
-	for _, tool := range []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"} {
+	for _, tool := range []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf", "vllm bench serve"} {
 		begin := "<!-- rules of " + tool + ": `go test ./internal -run TestDifferences -update` writes them from differences.json -->\n"
 		before, rest, ok1 := strings.Cut(want, begin)
 		_, after, ok2 := strings.Cut(rest, end)

@@ -44,6 +44,7 @@ var house = []struct{ name, may string }{
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/orderedjson lib/number"},
 	{"tool/perfanalyzer/report", "record sweep"},
+	{"tool/vllmbench/report", "tool/vllmbench/dialect lib/orderedjson lib/number lib/pyjson"},
 	{"tool/*/report", "report/screen lib/orderedjson lib/number"},
 	{"tool/inferenceperf/reader", ""},
 	{"tool/inferenceperf/otlp", "tool/inferenceperf/dialect record remote/otlp"},

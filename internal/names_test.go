@@ -18,6 +18,7 @@ import (
 	native "github.com/inferometer/inferometer/internal/tool/inferometer/args"
 	llmperf "github.com/inferometer/inferometer/internal/tool/llmperf/args"
 	perfanalyzer "github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
+	vllmbench "github.com/inferometer/inferometer/internal/tool/vllmbench/args"
 )
 
 var update = flag.Bool("update", false, "write the names anew")
@@ -48,6 +49,7 @@ func TestNames(t *testing.T) {
 		{"perf_analyzer", perfanalyzer.Help(), perfanalyzer.Names(new(plan.Plan)), ""},
 		{"perf_analyzer, gRPC", perfanalyzer.Help(), perfanalyzer.Names(&plan.Plan{Target: plan.Target{Transport: plan.TransportGRPC}}), ""},
 		{"llm_perf", llmperf.Help(), llmperf.Names(nil), ""},
+		{"vllm bench serve", vllmbench.Help(), vllmbench.Names(nil), ""},
 		{"inference-perf", inferenceperf.HelpText(), inference.Names(), "--"},
 	}
 	var got strings.Builder

@@ -2,7 +2,7 @@
 # Installs the real peers that `make bench` compares with, from PyPI, each in an
 # environment of its own under PEERS_DIR (.peers by default).
 #
-#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | frames | sdks]...
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | vllm | frames | sdks]...
 #
 # What is already there and runs is left alone, so the script can be run again.
 set -euo pipefail
@@ -20,6 +20,7 @@ GUIDELLM=0.8.1
 LLM_PERF=13ff117870d3b5a09e3931adae473d3bb62ceaa0 # the later one has another table and reads text_input
 TOKENIZERS=0.22.1
 VLLM=0.32.0
+VLLM_SOURCE=d2c957d5eee3d0985012151315ddc62cbe0cd368fc96a5fc3510438d9dddf2ad # SHA-256 of its source package
 VLLM_RS=6f2bb3c5b4dc03cab615c8985971247f016c7113b7e5010da447eb633800dfa5 # SHA-256 of the program in its wheel
 SDKS="openai==3.51.0 anthropic==2.10.0 cohere==7.3.1 tritonclient[http,grpc]==2.73.0"
 FRAMES="pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0"
@@ -199,6 +200,15 @@ guidellm() {
   venv guidellm 3.11 "guidellm==$GUIDELLM"
 }
 
+# The Python client of vLLM alone: its files as they are, without the engine.
+vllm() {
+  if [ -e "$DIR/vllm/client/vllm/benchmarks/serve.py" ] && runs "$DIR/vllm/bin/python" -c "import transformers"; then say "vllm is there"; return; fi
+  say "installing the client of vLLM $VLLM"
+  venv vllm 3.11 aiohttp==3.14.0 numpy==2.4.6 pandas==3.0.3 tqdm==4.70.1 transformers==5.22.2 tokenizers==0.23.3 pillow==13.0.0 \
+    pybase64==1.5.1 regex==2026.11.9 pyyaml==6.0.3 requests==2.34.2 datasets==5.2.0 jinja2==3.1.6 msgspec==0.22.0
+  python3 scripts/vllm-client.py "$VLLM" "$VLLM_SOURCE" "$DIR/vllm/client"
+}
+
 # vLLM's Rust client lies ready-made in vLLM's wheel, of which only that one file is fetched.
 vllm_bench() {
   if runs "$DIR/vllm-bench/vllm-rs" --version; then say "vllm-bench is there"; return; fi
@@ -218,8 +228,9 @@ for peer in "${@:-all}"; do
     llm_perf) tokenizer; llm_perf ;;
     guidellm) tokenizer; guidellm ;;
     vllm-bench) tokenizer; vllm_bench ;;
+    vllm) tokenizer; vllm ;;
     frames) frames ;;
     sdks) sdks ;;
-    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench frames sdks" ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench vllm frames sdks" ;;
   esac
 done

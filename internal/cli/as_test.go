@@ -23,7 +23,7 @@ import (
 )
 
 // asTools are the tools whose reports can be made of any run.
-var asTools = []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}
+var asTools = []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf", "vllm-bench"}
 
 // kept is a run made by hand, whose every stamp is known.
 type kept struct {
@@ -321,6 +321,22 @@ func readFigures(t *testing.T, as, dir, screen string) []figures {
 		return onScreen(t, screen, 1e-3, `payload and results: \d+ (\d+)`, `average_latency: (\S+)`, `p99_latency: (\S+)`)
 	}
 	var all []figures
+	if as == "vllm-bench" {
+		names, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			var f struct {
+				Completed int64
+				Mean      float64 `json:"mean_e2el_ms"`
+				P99       float64 `json:"p99_e2el_ms"`
+			}
+			readJSON(t, name, &f)
+			all = append(all, figures{f.Completed, f.Mean, f.P99})
+		}
+		return all
+	}
 	if as == "inference-perf" {
 		for i := 0; ; i++ {
 			var f struct {

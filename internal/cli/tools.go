@@ -48,7 +48,9 @@ func commands() []tool.Tool {
 func others() []tool.Tool {
 	script := llmperf.Tool()
 	script.Name, script.Summary, script.Report = "llm_perf.py", "the same, under its script's name", nil
-	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
+	vllm := vllmbench.Tool("vllm")
+	vllm.Report, vllm.Import, vllm.Figures = nil, nil, nil // these are vllm-bench's
+	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script, vllm, vllmbench.Tool("vllm-bench")}
 	for i, t := range list {
 		t.Foreign = true
 		list[i] = tool.Gated(tool.Paged(tool.WithLiveFlags(t)))
@@ -58,7 +60,7 @@ func others() []tool.Tool {
 
 // readers are the tools whose files can be read: those, and the ones that are no commands.
 func readers() []tool.Tool {
-	return append(others(), aiperf.Tool(), guidellm.Tool(), sglang.Tool(), vllmbench.Tool())
+	return append(others(), aiperf.Tool(), guidellm.Tool(), sglang.Tool())
 }
 
 // byName puts the command in front of the arguments where the program is called by the

@@ -1,6 +1,6 @@
-// Package vllmbench reads what `vllm bench serve` writes, and its older script, its port in
-// Rust and the descendant that InferenceX runs: one JSON object for each run, with the single
-// requests where --save-detailed was given.
+// Package vllmbench does what a command line of `vllm bench serve` asks for, in that tool's dialect, and reads
+// what it writes, as well as its older script, its port in Rust and the descendant that InferenceX runs: one
+// JSON object for each run, with the single requests where --save-detailed was given.
 package vllmbench
 
 import (
@@ -16,11 +16,6 @@ import (
 
 // by is who writes such files.
 const by = "vllm bench serve"
-
-// Tool reads its files. It is no command.
-func Tool() tool.Tool {
-	return tool.Tool{Name: "vllm-bench", Reads: "the result file of vllm bench serve (--save-result, single requests with --save-detailed)", Import: importRun, Figures: figures}
-}
 
 // read gives the runs of a file, or of those in a directory; none: it is none of these.
 func read(path string) ([]importer.Bench, error) {

@@ -30,8 +30,8 @@ func TestFiguresOfImportAreItsOwn(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			path := filepath.Join("testdata", c.file)
-			read, saved := foreigntest.Import(t, Tool(), path)
-			if n := foreigntest.Same(t, saved.Result, foreigntest.Figures(t, Tool(), path), append(c.but, rates...)...); n < c.n {
+			read, saved := foreigntest.Import(t, Tool("vllm-bench"), path)
+			if n := foreigntest.Same(t, saved.Result, foreigntest.Figures(t, Tool("vllm-bench"), path), append(c.but, rates...)...); n < c.n {
 				t.Errorf("%d figures compared", n)
 			}
 			if notes := strings.Join(read.Notes, "\n"); !strings.Contains(notes, "divides its rates by") && c.file != "old-script.json" {
@@ -46,7 +46,7 @@ func TestLoads(t *testing.T) {
 		"figures.json": "4 in flight", "chat-detailed.json": "30/s gamma (cv 1.4142), at most 8 in flight", "appended.json": "8 in flight, 8 in flight",
 		"embeddings.json": "3 in flight", "rust-multi-turn.json": "3 in flight", "inferencex.json": "4 in flight", "failures.json": "11 in flight",
 	} {
-		f := foreigntest.Figures(t, Tool(), filepath.Join("testdata", file))
+		f := foreigntest.Figures(t, Tool("vllm-bench"), filepath.Join("testdata", file))
 		var loads []string
 		for i := range f.Plan.Stages {
 			loads = append(loads, result.Load(&f.Plan.Stages[i]))
@@ -59,7 +59,7 @@ func TestLoads(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"figures.json", "appended.json", "embeddings.json", "rust-multi-turn.json", "inferencex.json"} {
-		if read, err := Tool().Import(foreigntest.Env(), tool.From{Path: filepath.Join("testdata", file)}, t.TempDir()); read != nil || err != nil {
+		if read, err := Tool("vllm-bench").Import(foreigntest.Env(), tool.From{Path: filepath.Join("testdata", file)}, t.TempDir()); read != nil || err != nil {
 			t.Errorf("%s has no single requests: %v, %v", file, read, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestLoads(t *testing.T) {
 
 func TestFailuresAreData(t *testing.T) {
 	for _, file := range []string{"failures.json", "rust-failures.json"} {
-		_, saved := foreigntest.Import(t, Tool(), filepath.Join("testdata", file))
+		_, saved := foreigntest.Import(t, Tool("vllm-bench"), filepath.Join("testdata", file))
 		if f := saved.Result.Stages[0].Failures; len(f) != 1 || f[0].Class != "http_status" || f[0].Status != 500 {
 			t.Errorf("%s: %+v", file, f)
 		}
@@ -89,7 +89,7 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Tool().Import(foreigntest.Env(), tool.From{Path: path}, t.TempDir()); err == nil ||
+		if _, err := Tool("vllm-bench").Import(foreigntest.Env(), tool.From{Path: path}, t.TempDir()); err == nil ||
 			!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -99,7 +99,7 @@ func TestBadFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if f, err := Tool().Figures(foreigntest.Env(), tool.From{Path: path}); f != nil || err != nil {
+		if f, err := Tool("vllm-bench").Figures(foreigntest.Env(), tool.From{Path: path}); f != nil || err != nil {
 			t.Errorf("%q: %v, %v", other, f, err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestOddValuesAndSecrets(t *testing.T) {
 	if err := os.WriteFile(path, []byte(odd), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read, saved := foreigntest.Import(t, Tool(), path)
+	read, saved := foreigntest.Import(t, Tool("vllm-bench"), path)
 	st := saved.Result.Stages[0]
 	if st.Counts.OK != 9 || len(st.Failures) != 1 || st.Failures[0].Status != 401 || !strings.Contains(strings.Join(read.Notes, " "), "no numbers") {
 		t.Errorf("%+v %+v %q", st.Counts, st.Failures, read.Notes)
@@ -137,7 +137,7 @@ func TestDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, saved := foreigntest.Import(t, Tool(), dir)
+	_, saved := foreigntest.Import(t, Tool("vllm-bench"), dir)
 	if s := saved.Result.Stages; len(s) != 2 || s[0].Counts.Sent != 11 || s[1].Counts.Sent != 12 {
 		t.Errorf("%+v", s)
 	}
@@ -151,5 +151,5 @@ func FuzzImport(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	mutate.Fuzz(f, func(t *testing.T, text []byte) { foreigntest.Broken(t, Tool(), "x.json", text) })
+	mutate.Fuzz(f, func(t *testing.T, text []byte) { foreigntest.Broken(t, Tool("vllm-bench"), "x.json", text) })
 }

@@ -16,7 +16,7 @@ func Formats() []string { return []string{"console", "json", "csv", "md", HTML} 
 
 // Originals are the tools whose tables and files are formats too.
 func Originals() []string {
-	return []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf"}
+	return []string{"genai-perf", "perf_analyzer", "llm_perf", "inference-perf", "vllm-bench"}
 }
 
 // HTML is the format of the report page.

@@ -1,0 +1,60 @@
+package args
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/inferometer/inferometer/internal/clidoc"
+)
+
+const (
+	about = "Measure a server of language models as vLLM's serving benchmark does."
+	line  = "vllm bench serve [flags]"
+)
+
+// Help is the text of --help.
+func Help() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nUsage: %s\n\n", about, line)
+	for _, f := range Flags() {
+		fmt.Fprintf(&b, "  --%s\n        %s%s\n", f.Name, f.Help, f.remarks())
+	}
+	return b.String()
+}
+
+// remarks are what the help says of a flag besides: its default, and that it is not supported.
+func (f *Flag) remarks() string {
+	var notes []string
+	if f.Default != nil && f.Kind != kindBool {
+		notes = append(notes, "default "+python(f.Default))
+	}
+	switch {
+	case f.Added:
+		notes = append(notes, "Inferometer extension")
+	case f.Is == Refused:
+		notes = append(notes, "not supported")
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(notes, ", ") + ")"
+}
+
+// Manual describes the command, for man pages and completion.
+func Manual() clidoc.Command {
+	var flags []clidoc.Flag
+	for _, f := range Flags() {
+		one := clidoc.Flag{Name: f.Name, Help: f.Help + f.remarks(), Values: f.Choices}
+		switch {
+		case f.Kind == kindBool || f.Kind == kindPair:
+		case f.Name == "dataset-path" || f.Name == "tokenizer":
+			one.Arg, one.Takes = "FILE", clidoc.AnyFile
+		case f.Name == "result-dir" || f.Name == "records":
+			one.Arg, one.Takes = "DIR", clidoc.Directories
+		default:
+			one.Arg = strings.ToUpper(f.Kind)
+		}
+		flags = append(flags, one)
+	}
+	return clidoc.Command{Name: "vllm", About: about, Usage: []clidoc.Usage{{Line: line}}, Groups: []clidoc.Group{{Title: "Flags", Flags: flags}}, Page: "vllm-bench"}
+}

@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 		{"perf_analyzer", perfanalyzer.Help(), perfanalyzer.Names(new(plan.Plan)), ""},
 		{"perf_analyzer, gRPC", perfanalyzer.Help(), perfanalyzer.Names(&plan.Plan{Target: plan.Target{Transport: plan.TransportGRPC}}), ""},
 		{"llm_perf", llmperf.Help(), llmperf.Names(nil), ""},
-		{"vllm bench serve", vllmbench.Help(), vllmbench.Names(nil), ""},
+		{"vllm bench serve", vllmbench.Help(vllmbench.Serve), vllmbench.Names(nil), ""},
 		{"inference-perf", inferenceperf.HelpText(), inference.Names(), "--"},
 	}
 	var got strings.Builder

@@ -118,6 +118,12 @@ LINES = [
     "--no-model --random-input-len 8 --random-output-len 2 --num-prompts 3 --served-model-name other",
     "--random-input-len 8 --random-output-len 2 --num-prompts 6 --lora-modules a b c --lora-assignment round-robin --served-model-name other",
 ]
+# Of the script of 0.10, which is run as it is, once for each line.
+SCRIPT = [
+    CHAT + "--dataset-name random --random-input-len 32 --random-output-len 8 --random-range-ratio 0.5 --num-prompts 10 --max-concurrency 4 --percentile-metrics ttft,tpot,itl,e2el --seed 7",
+    "--dataset-name random --random-input-len 20 --random-output-len 4 --random-prefix-len 9 --num-prompts 9 --request-rate 60 --burstiness 2 --ignore-eos --top-p 0.5",
+    "--dataset-name sharegpt --dataset-path DATA/sharegpt.json --num-prompts 12 --backend sglang --logprobs 1",
+]
 WRONG = [
     "--num 5", "--num-prompts x", "--nosuch 1", "--burstiness 0", "--max-concurrency 0", "--request-rate 5 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2", "--ramp-up-strategy linear",
     "--goodput foo:3", "--goodput ttft", "--goodput", "--backend nosuch", "--endpoint /v1/nosuch", "--dataset-path x", "--dataset-name sharegpt", "--dataset-name custom --dataset-path x.txt", "--random-range-ratio 1", "--header X",
@@ -209,9 +215,9 @@ def compare(line, a, b, where):
         if [k for k in y if not k.startswith("benchmark_")] != list(x):
             say("keys", list(x), list(y))
         for k in x:
-            if k in y and (shape(x[k]) != shape(y[k]) or isinstance(x[k], list) and len(x[k]) != len(y[k])):
+            if k in y and y[k] != "inf" and (shape(x[k]) != shape(y[k]) or isinstance(x[k], list) and len(x[k]) != len(y[k])):
                 say("type of " + k, x[k], y[k])
-            if k in y and k in ("completed", "failed", "total_input_tokens", "total_output_tokens", "num_prompts", "request_rate", "burstiness", "max_concurrency", "label", "model_id", "tokenizer_id", "generated_texts", "input_lens", "output_lens", "endpoint_type", "tp", "note") and x[k] != y[k]:
+            if k in y and k in ("completed", "failed", "total_input_tokens", "total_output_tokens", "num_prompts", "request_rate", "burstiness", "max_concurrency", "label", "model_id", "tokenizer_id", "generated_texts", "input_lens", "output_lens", "endpoint_type", "tp", "note") and x[k] != y[k] and y[k] != "inf":
                 say(k, x[k], y[k])
     rows = lambda text: [re.sub(r"[\d.]+ *", "N", l) for l in text.split("\n") if re.search(r"^[=-]|:  ", l)]
     if rows(out) != rows(out2):
@@ -268,6 +274,21 @@ def main():
                 x, y = json.loads(text), json.loads(list(sides[1][4].values() or ["{}"])[0])
                 medians += [(k, x[k], y.get(k)) for k in ("median_ttft_ms", "median_itl_ms", "median_tpot_ms") if k in x]
             print("same" if len(where) == before else "DIFFERS", len(sides[0][3]), "requests", line[:100], flush=True)
+        for line in SCRIPT if os.path.exists(f"{PEERS}/script/benchmark_serving.py") else []:
+            if ONLY not in line:
+                continue
+            words = line.replace("DATA", dir).split() + ["--model", "mock", "--tokenizer", TOKENIZER, "--port", str(server.port), "--save-result", "--save-detailed", "--result-dir", ".", "--result-filename", "r.json"]
+            server.fail, server.short, sides = 0, False, []
+            env = {**os.environ, "PYTHONPATH": f"{PEERS}/client:{PEERS}/script", "HF_HUB_OFFLINE": "1"}
+            for program in ([f"{PEERS}/bin/python", f"{PEERS}/script/benchmark_serving.py"], [OURS, "benchmark_serving.py", "--faithful"]):
+                server.log, server.posts = [], 0
+                work = tempfile.mkdtemp(dir=dir)
+                p = subprocess.run(program + words, cwd=work, env=env, capture_output=True, text=True)
+                file = {"r.json": open(work + "/r.json").read()} if os.path.exists(work + "/r.json") else {}
+                sides.append((p.returncode, p.stdout, p.stderr, server.log, file))
+            before = len(where)
+            compare("0.10: " + line, *sides, where)
+            print("same" if len(where) == before else "DIFFERS", len(sides[0][3]), "requests of the script", line[:80], flush=True)
         for line in WRONG:
             if ONLY not in line:
                 continue

@@ -207,6 +207,7 @@ vllm() {
   venv vllm 3.11 aiohttp==3.14.0 numpy==2.4.6 pandas==3.0.3 tqdm==4.70.1 transformers==5.22.2 tokenizers==0.23.3 pillow==13.0.0 \
     pybase64==1.5.1 regex==2026.11.9 pyyaml==6.0.3 requests==2.34.2 datasets==5.2.0 jinja2==3.1.6 msgspec==0.22.0
   python3 scripts/vllm-client.py "$VLLM" "$VLLM_SOURCE" "$DIR/vllm/client"
+  python3 scripts/vllm-client.py 0.10.0 a44e9013db26082a82c3931ed8772ac884d6d60566d36ecdb0e8dc01c65b241a "$DIR/vllm/script"
 }
 
 # vLLM's Rust client lies ready-made in vLLM's wheel, of which only that one file is fetched.

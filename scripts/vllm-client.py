@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Lays the client of vLLM's serving benchmark out under a directory, from its source package alone: vllm/benchmarks and the parser of
-its command lines as they are, and small stand-ins for what else they import of the engine. usage: vllm-client.py VERSION SHA256 DIR"""
+its command lines as they are, and small stand-ins for what else they import of the engine. Of 0.10.0, the last with a benchmark_serving.py, only that. usage: vllm-client.py VERSION SHA256 DIR"""
 import hashlib
 import io
 import os
@@ -10,6 +10,7 @@ import tarfile
 import urllib.parse
 import urllib.request
 
+LAST, SCRIPT = "0.10.0", re.compile(r"benchmarks/(benchmark_serving|benchmark_dataset|backend_request_func|benchmark_utils)\.py")
 version, sha, out = sys.argv[1:4]
 index = os.environ.get("PIP_INDEX_URL") or "https://pypi.org/simple"
 page = index.rstrip("/") + "/vllm/"
@@ -31,9 +32,13 @@ def put(name, data):
 with tarfile.open(fileobj=io.BytesIO(data)) as t:
     for m in t.getmembers():
         name = m.name.partition("/")[2]
-        if m.isfile() and (name.startswith("vllm/benchmarks/") or name == "vllm/utils/argparse_utils.py"):
+        if SCRIPT.fullmatch(name) and version == LAST:
+            put(os.path.basename(name), t.extractfile(m).read())
+        if version != LAST and m.isfile() and (name.startswith("vllm/benchmarks/") or name == "vllm/utils/argparse_utils.py"):
             put(name, t.extractfile(m).read())
 
+if version == LAST:
+    sys.exit()
 STAND_INS = {
     "__init__": f"__version__ = {version!r}",
     "envs": "VLLM_GC_DEBUG = ''",

@@ -176,7 +176,7 @@ func try(t *testing.T, args []string) string {
 		if !slices.Contains(args, "--analyze") {
 			args = slices.Insert(slices.Clone(args), end, "--dry-run")
 		}
-	case "perf_analyzer", "llm_perf", "study", "capacity":
+	case "perf_analyzer", "llm_perf", "vllm", "vllm-bench", "benchmark_serving.py", "study", "capacity":
 		if code, text := call(append(args, "--dry-run")...); code != tool.ExitOK {
 			return text
 		}

@@ -48,9 +48,8 @@ func commands() []tool.Tool {
 func others() []tool.Tool {
 	script := llmperf.Tool()
 	script.Name, script.Summary, script.Report = "llm_perf.py", "the same, under its script's name", nil
-	vllm := vllmbench.Tool("vllm")
-	vllm.Report, vllm.Import, vllm.Figures = nil, nil, nil // these are vllm-bench's
-	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script, vllm, vllmbench.Tool("vllm-bench")}
+	list := []tool.Tool{genaiperf.Tool(analyzerLine), inferenceperf.Tool(), perfanalyzer.Tool(), llmperf.Tool(), script}
+	list = append(list, vllmbench.Tools()...)
 	for i, t := range list {
 		t.Foreign = true
 		list[i] = tool.Gated(tool.Paged(tool.WithLiveFlags(t)))
@@ -67,9 +66,12 @@ func readers() []tool.Tool {
 // name of another tool.
 func byName(program string, args []string) []string {
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+	if len(args) == 1 && args[0] == afterwardsName {
+		return args
+	}
 	for _, t := range others() {
-		if t.Name == name {
-			return append([]string{name}, args...)
+		if t.Name == name || t.Name == name+".py" {
+			return append([]string{t.Name}, args...)
 		}
 	}
 	return args

@@ -321,6 +321,12 @@ const (
 	VLLMTimed    = "timed_trace"
 )
 
+// The releases whose ways are others.
+const (
+	VLLMScript = "0.10"       // its benchmark_serving.py
+	VLLMFork   = "inferencex" // what InferenceX made of that
+)
+
 // VLLMKinds are the kinds of requests of vLLM's serving benchmark.
 func VLLMKinds() []string {
 	return []string{VLLMRandom, VLLMRerank, VLLMShareGPT, VLLMCustom, VLLMPrefixes, VLLMBurstGPT, VLLMTimed}
@@ -329,41 +335,41 @@ func VLLMKinds() []string {
 // VLLM says what vLLM's serving benchmark draws ahead of a run: its requests, and in stages whose arrival
 // is trace the times at which they are due. File has its data, Batch is how many texts share a request.
 type VLLM struct {
-	Kind     string
-	Requests int // that are drawn; 0: as many as the file has
-	Input    int // tokens of a prompt; of prefix_repetition, behind its prefix
-	Output   int // tokens that are asked for; 0: as many as the data says
-	// InputRange and OutputRange are by which share lengths lie below and above those at most.
+	Kind        string
+	Release     string
+	Requests    int
+	Input       int
+	Output      int
 	InputRange  float64
 	OutputRange float64
-	Prefix      int // tokens that prompts share
-	Prefixes    int // how many such beginnings there are, where there are several
+	Prefix      int
+	Prefixes    int
 	Ordered     bool
-	Short       bool           // a file with too few rows is not begun again
-	Bare        bool           // no chat template is put around a custom prompt
-	Pairs       bool           // a query and its documents are one text to the model
-	Template    map[string]any // what the template is rendered with beside the message
-	Rehearsed   bool           // all stages but the last repeat the first request
-	IDPrefix    string         // of the header x-request-id, in front of a request's number; empty: it is not sent
-	Align       string         // the model by which the server's tokenizer is asked to cut prompts; empty: it is not
+	Short       bool
+	Bare        bool
+	Pairs       bool
+	Template    map[string]any
+	Rehearsed   bool
+	IDPrefix    string
+	Align       string
 	Arrivals    VLLMArrivals
 	Timed       VLLMTimedRows
 }
 
 // VLLMArrivals are times that are drawn: gaps of a gamma distribution.
 type VLLMArrivals struct {
-	Rate        float64 // requests per second; 0: none are drawn
-	Burstiness  float64 // the shape of the distribution; 0: gaps are all alike
-	RampTo      float64 // the rate of the last request, if it changes from one to the next; else 0
-	Exponential bool    // it changes by the same factor each time
+	Rate        float64
+	Burstiness  float64
+	RampTo      float64
+	Exponential bool
 }
 
 // VLLMTimedRows say how the rows of a trace with times are read.
 type VLLMTimedRows struct {
-	Chunk     int     // tokens that a hash stands for
-	Second    float64 // factor on its times
-	HashSeed  string  // Python's PYTHONHASHSEED
-	Timestamp string  // the names of its fields
+	Chunk     int
+	Second    float64
+	HashSeed  string
+	Timestamp string
 	Input     string
 	Output    string
 	Hashes    string

@@ -69,7 +69,7 @@ func (c *checker) sources(p *plan.Plan) {
 	if d.Corpus != "" && d.Source != plan.SourceSynthetic {
 		c.lacks("data.corpus", "data.source", "only for source: synthetic", "leave it out")
 	}
-	if d.Template && d.Source != plan.SourceRandom {
+	if d.Template && d.Source != plan.SourceRandom && d.VLLM.Kind != plan.VLLMRandom {
 		c.lacks("data.template", "data.source", "only for source: random", "leave it out")
 	}
 	c.sharedPrefix(d)

@@ -26,6 +26,7 @@ type Source struct {
 	target   plan.Target
 	minimum  bool              // the output length is also the least
 	eos      bool              // responses go on behind their end
+	release  string            // of plan.VLLM, whose form bodies have
 	template *chat.Template    // makes bodies; nil means they have a shape of their own
 	model    *tensor.Signature // that is to take tensors; nil means not known, or none
 	// TextOnly: media that prompts hold are left out.
@@ -34,7 +35,7 @@ type Source struct {
 
 // New shapes the prompts of a source for a target, of responses that are as the data wants them.
 func New(s prompt.Source, t plan.Target, d plan.Data) (*Source, error) {
-	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: d.MinTokens, eos: d.IgnoreEOS, TextOnly: d.TextOnly}
+	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: d.MinTokens, eos: d.IgnoreEOS, release: d.VLLM.Release, TextOnly: d.TextOnly}
 	if t.Endpoint != plan.EndpointTemplate {
 		return out, nil
 	}

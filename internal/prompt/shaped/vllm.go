@@ -18,7 +18,9 @@ func (s *Source) bench(p *prompt.Prompt, model string) ([]byte, error) {
 	switch t := &s.target; t.Endpoint {
 	case plan.EndpointCompletions:
 		o.Set("prompt", oneOrAll(p))
-		o.Set("repetition_penalty", 1.0)
+		if s.release != plan.VLLMFork {
+			o.Set("repetition_penalty", 1.0)
+		}
 		o.Set("max_tokens", p.Output)
 		o.Set("logprobs", nil)
 		o.Set("stream", true)

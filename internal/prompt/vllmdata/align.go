@@ -34,5 +34,8 @@ func (s *Source) align(ctx context.Context, server prompt.TokenServer) (note str
 			cut++
 		}
 	}
+	if cut == 0 {
+		return ""
+	}
 	return fmt.Sprintf("The server's tokenizer is another one: %s longer there, and cut.", number.Plural(int64(cut), "prompt"))
 }

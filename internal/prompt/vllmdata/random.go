@@ -88,6 +88,9 @@ func (g *generator) text(prefix []int32, length, offset, i int) request {
 
 // random draws prompts of rows of tokens out of the vocabulary.
 func (s *Source) random(ctx context.Context) error {
+	if s.vllm.Release != "" {
+		return s.oldRandom(ctx)
+	}
 	g, v := s.newGenerator(), &s.vllm
 	least := v.Prefix + int(math.Floor(float64(max(v.Input-prompt.Specials(s.tok), 0))*(1-v.InputRange)))
 	if least < 1 {

@@ -153,6 +153,25 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+// differs: vllm-fork-fill
+func TestFork(t *testing.T) {
+	v := plan.VLLM{Kind: plan.VLLMRandom, Release: plan.VLLMFork, Requests: 6, Input: 64, Output: 16, InputRange: 0.8, OutputRange: 0.8}
+	s := open(t, plan.Data{VLLM: v}, 0)
+	var outputs []int
+	for _, r := range s.made {
+		outputs = append(outputs, r.output)
+	}
+	if !slices.Equal(outputs, []int{13, 15, 14, 16, 12, 12}) { // as numpy draws them with that seed
+		t.Errorf("%v", outputs)
+	}
+	s = open(t, plan.Data{VLLM: v, Template: true}, 0)
+	for i, r := range s.made {
+		if !strings.HasPrefix(r.text, "<user>") || r.length > 64+3 {
+			t.Errorf("request %d has %d tokens: %q", i, r.length, r.text)
+		}
+	}
+}
+
 // The first stage of a rehearsed run repeats the first request, which then has no number.
 func TestRehearsal(t *testing.T) {
 	s := open(t, plan.Data{VLLM: plan.VLLM{Kind: plan.VLLMRandom, Requests: 3, Input: 4, Output: 1, Rehearsed: true, IDPrefix: "x-"}}, 0)

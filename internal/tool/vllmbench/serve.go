@@ -95,7 +95,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	}
 	b.kit.Ready = &made
 	b.kit.Tokenizers = func(context.Context, string, string, plan.Limits) (*loader.Found, error) { return found, nil }
-	if !b.set.Temperature {
+	if !b.set.Temperature && b.set.Release == "" {
 		b.printf("note: no --temperature is sent, so the server's default applies.")
 	}
 	return nil
@@ -107,6 +107,17 @@ const between = 5 * time.Second
 // await sends the first request until the server answers it well, for as long as was asked for.
 func (b *bench) await(ctx context.Context) error {
 	b.printf("Starting initial single prompt test run...")
+	if b.set.Test {
+		ok, err := b.try(ctx)
+		if ok {
+			b.printf("Initial test run completed. Starting main benchmark run...")
+			return nil
+		}
+		return fmt.Errorf("the first request failed, which is sent once before the run: %w", err)
+	}
+	if b.set.Release == plan.VLLMFork {
+		return nil
+	}
 	if b.set.Ready <= 0 {
 		b.printf("Skipping endpoint ready check.")
 		return nil
@@ -168,15 +179,22 @@ func (b *bench) Begin(i int, _ plan.Stage) {
 		b.printf("Warming up with %d requests...", b.set.Warmups)
 		return
 	}
-	if b.set.Main > 0 {
+	switch {
+	case b.set.Main > 0 && b.set.Release != "":
+		b.printf("Warmup completed.")
+	case b.set.Main > 0:
 		b.printf("Warmup run completed.")
 	}
-	b.printf("Starting main benchmark run...")
+	if b.set.Release != plan.VLLMScript {
+		b.printf("Starting main benchmark run...")
+	}
 	if b.set.Profile {
 		b.profile(context.Background(), "start")
 	}
 	b.announce()
-	b.before = b.counters()
+	if b.set.Release == "" {
+		b.before = b.counters()
+	}
 }
 
 // Window implements executor.Observer.
@@ -184,7 +202,7 @@ func (b *bench) Window(int, int, sweep.Window) {}
 
 // End implements executor.Observer.
 func (b *bench) End(i int, _ plan.Stage, _ *sweep.Level) {
-	if i == b.set.Main {
+	if i == b.set.Main && b.set.Release == "" {
 		b.after = b.counters()
 	}
 }
@@ -200,7 +218,7 @@ func (b *bench) announce() {
 		b.printf("Traffic ramp-up strategy: %s.", s.Ramp)
 		b.printf("Will increase RPS from %d to %d RPS over the duration of the benchmark.", s.RampFrom, s.RampTo)
 	} else {
-		b.printf("Traffic request rate: %s", python(s.Rate))
+		b.printf("Traffic request rate: %s%s", python(s.Rate), map[string]string{plan.VLLMScript: " RPS."}[s.Release])
 	}
 	law := "Gamma distribution"
 	if s.Burstiness == 1 {
@@ -247,7 +265,7 @@ func summarize(records record.File, p *plan.Plan, s *args.Settings) (*report.Rep
 	if err != nil {
 		return nil, err
 	}
-	opt := dialect.Options{Begin: begin, Waiting: p.Stages[s.Main].Concurrency > 0, Text: s.Detailed, Faithful: s.Faithful}
+	opt := dialect.Options{Begin: begin, Waiting: p.Stages[s.Main].Concurrency > 0, Text: s.Detailed, Faithful: s.Faithful, Old: s.Release != ""}
 	bySeq := map[int64]dialect.Request{}
 	end := begin
 	if err := records.Requests(func(rec *record.Record) error {
@@ -264,12 +282,13 @@ func summarize(records record.File, p *plan.Plan, s *args.Settings) (*report.Rep
 		all = append(all, bySeq[seq])
 	}
 	r := &report.Report{
+		Release: s.Release, BestOf: s.BestOf, Faithful: s.Faithful,
 		Summary: dialect.Summarize(all, (end - begin).Seconds(), s.Goodput), Date: start.Add(end).Local().Format("20060102-150405"),
 		Backend: s.Backend, Label: s.Label, Model: s.Model, Tokenizer: s.Tokenizer, Prompts: s.Prompts, Metadata: s.Metadata,
 		Rate: s.Rate, Burstiness: s.Burstiness, MaxConcurrency: s.MaxConcurrency, Ramp: s.Ramp, RampFrom: s.RampFrom, RampTo: s.RampTo,
 		Objectives: len(s.Goodput) > 0, Metrics: s.Metrics, Percentiles: s.Percentiles, Detailed: s.Detailed,
 	}
-	if !s.Faithful {
+	if !s.Faithful || s.Release == plan.VLLMFork {
 		r.Begin, r.End = unix(start.Add(begin)), unix(start.Add(end))
 	}
 	if s.Ramp != "" {

@@ -14,6 +14,15 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
+// Program is one of the programs whose command lines these are.
+type Program int
+
+// The programs.
+const (
+	Serve  Program = iota // vllm bench serve
+	Script                // benchmark_serving.py of 0.10, and its descendant at InferenceX
+)
+
 // Action is what a command line asks for.
 type Action struct {
 	Plan      *plan.Plan
@@ -27,6 +36,8 @@ type Action struct {
 
 // Settings are what a command line says of what is beside the plan, and of the report.
 type Settings struct {
+	Release        string // of plan.VLLM
+	BestOf         int    // of the fork
 	Backend, Label string
 	Model          string // as results name it
 	Tokenizer      string
@@ -44,7 +55,8 @@ type Settings struct {
 	Goodput        map[string]float64 // milliseconds
 	Temperature    bool               // one was given
 	Warmups        int
-	Ready          int // seconds that the server may take to answer
+	Ready          int  // seconds that the server may take to answer
+	Test           bool // the first request is sent once before the run, and must succeed
 	Profile        bool
 	Base           string // the server's URL
 	Main           int    // the stage that is measured
@@ -65,19 +77,31 @@ type World struct {
 
 // Parse reads a command line, without the program's name and the words bench serve. The error is a
 // *UsageError where it has no such form, else a plan.Faults.
-func Parse(line []string, w World) (*Action, error) {
-	v, err := read(line)
+func Parse(line []string, p Program, w World) (*Action, error) {
+	v, err := read(line, p)
 	if err != nil {
 		return nil, err
 	}
 	if v.wanted {
 		return &Action{Help: true}, nil
 	}
+	release := ""
+	if p == Script {
+		release = plan.VLLMScript
+		if v.forked() {
+			release = plan.VLLMFork
+		}
+	}
+	for _, f := range v.flags {
+		if release == plan.VLLMFork && f.Forked != nil && !v.given[f.Name] {
+			v.of[f.Name] = f.Forked
+		}
+	}
 	a := &Action{Namespace: v.namespace(), DryRun: v.bool("dry-run"), Strict: v.bool("strict")}
 	if len(v.twice) > 0 {
 		a.Warnings = append(a.Warnings, "Found duplicate keys "+strings.Join(v.twice, ", "))
 	}
-	b := &builder{values: v, world: w, set: &a.Settings}
+	b := &builder{values: v, world: w, set: &a.Settings, release: release}
 	b.refuse()
 	b.settings()
 	if err := b.faults.Err(); err != nil {
@@ -92,6 +116,7 @@ type builder struct {
 	world   World
 	set     *Settings
 	headers map[string]string
+	release string
 	faults  plan.Faults
 }
 
@@ -101,13 +126,13 @@ func (b *builder) fault(flag, text, hint string) {
 
 // refuse finds what is not supported.
 func (b *builder) refuse() {
-	for _, f := range Flags() {
+	for _, f := range b.flags {
 		if f.Is == Refused && b.given[f.Name] {
 			b.fault(f.Name, "is not supported", f.Why)
 		}
 	}
 	switch set := b.text("dataset-name"); set {
-	case "random-mm", "hf", "custom_audio", "custom_image", "spec_bench", "speed_bench", "random-rerank":
+	case "sonnet", "random-mm", "hf", "custom_audio", "custom_image", "spec_bench", "speed_bench", "random-rerank":
 		b.fault("dataset-name", set+" is not supported", "")
 	}
 	if endpoints[b.text("backend")] == "" {
@@ -118,12 +143,14 @@ func (b *builder) refuse() {
 // endpoints are those of the backends that are supported.
 var endpoints = map[string]string{
 	"vllm": plan.EndpointCompletions, "openai": plan.EndpointCompletions, "openai-chat": plan.EndpointChat,
+	"lmdeploy": plan.EndpointCompletions, "scalellm": plan.EndpointCompletions, "sglang": plan.EndpointCompletions, "llama.cpp": plan.EndpointCompletions,
 }
 
 // settings reads what is beside the plan, and checks what the original checks.
 func (b *builder) settings() {
 	s := b.set
 	*s = Settings{
+		Release: b.release, Test: b.release == plan.VLLMScript, BestOf: b.int("best-of"),
 		Backend: b.text("backend"), Label: b.text("label"), Prompts: b.int("num-prompts"), Rate: b.float("request-rate"), Burstiness: b.float("burstiness"),
 		MaxConcurrency: b.int("max-concurrency"), Ramp: b.text("ramp-up-strategy"), RampFrom: b.int("ramp-up-start-rps"), RampTo: b.int("ramp-up-end-rps"),
 		Temperature: b.has("temperature"), Warmups: max(b.int("num-warmups"), 0), Ready: b.int("ready-check-timeout-sec"), Profile: b.bool("profile"),

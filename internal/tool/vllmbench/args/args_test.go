@@ -47,11 +47,15 @@ func TestLines(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&got, "### %s\n", line)
-		words, err := split(strings.TrimPrefix(line, "vllm bench serve"))
+		program, rest := Serve, strings.TrimPrefix(line, "vllm bench serve")
+		if after, ok := strings.CutPrefix(line, "benchmark_serving.py"); ok {
+			program, rest = Script, after
+		}
+		words, err := split(rest)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		a, err := Parse(words, world())
+		a, err := Parse(words, program, world())
 		if err != nil {
 			fmt.Fprintf(&got, "%v\n", Names(nil).Error(err))
 			continue
@@ -146,7 +150,7 @@ func TestFaults(t *testing.T) {
 		{"--backend openai-audio", "openai-audio is not supported", false},
 		{"--probe-request-rate 2", "--probe-request-rate: is not supported", false},
 	} {
-		_, err := Parse(append([]string{"--model", "m"}, strings.Fields(c.line)...), world())
+		_, err := Parse(append([]string{"--model", "m"}, strings.Fields(c.line)...), Serve, world())
 		var malformed *UsageError
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &malformed) != c.usage {
 			t.Errorf("%s: %v, want %s", c.line, err, c.want)
@@ -156,7 +160,7 @@ func TestFaults(t *testing.T) {
 
 // Every flag that is refused says so when it is given, and why.
 func TestRefusedFlags(t *testing.T) {
-	for _, f := range Flags() {
+	for _, f := range slices.Concat(Flags(Serve), Flags(Script)) {
 		if f.Is != Same && f.Is != Differs && f.Is != Refused || f.Help == "" || (f.Is != Same) != (f.Why != "") && f.Is != Same {
 			t.Errorf("--%s: %+v", f.Name, f)
 		}
@@ -171,7 +175,11 @@ func TestRefusedFlags(t *testing.T) {
 		default:
 			line = append(line, "1")
 		}
-		if _, err := Parse(line, world()); err == nil || !strings.Contains(err.Error(), "--"+f.Name+": is not supported") {
+		program := Serve
+		if !slices.ContainsFunc(Flags(Serve), func(o Flag) bool { return o.Name == f.Name }) {
+			program = Script
+		}
+		if _, err := Parse(line, program, world()); err == nil || !strings.Contains(err.Error(), "--"+f.Name+": is not supported") {
 			t.Errorf("--%s is not refused: %v", f.Name, err)
 		}
 	}
@@ -179,7 +187,7 @@ func TestRefusedFlags(t *testing.T) {
 
 // Dotted flags build JSON, underscores are dashes, and the last of several counts.
 func TestForms(t *testing.T) {
-	a, err := Parse(strings.Fields(`--model m --seed 1 --seed 2 --random_input 7 --extra_body.a.b x --extra-body.n=1k --extra-body.m 2K --extra-body.l+ u,v --extra-body.l+ w --extra-body.t true --extra-body.f 1.5 --temperature -0 --presence-penalty -1.5 --header A=b=c D=e`), world())
+	a, err := Parse(strings.Fields(`--model m --seed 1 --seed 2 --random_input 7 --extra_body.a.b x --extra-body.n=1k --extra-body.m 2K --extra-body.l+ u,v --extra-body.l+ w --extra-body.t true --extra-body.f 1.5 --temperature -0 --presence-penalty -1.5 --header A=b=c D=e`), Serve, world())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +207,7 @@ func TestNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Parse(strings.Fields(`--model mock --tokenizer ../../tokenizer --port 18900 --backend openai-chat --endpoint /v1/chat/completions --random-input-len 24 --random-output-len 6 --num-prompts 12 --request-rate 30 --burstiness 0.5 --max-concurrency 8 --goodput ttft:40 tpot:6 e2el:80 --percentile-metrics ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue --metric-percentiles 25,99 --save-result --save-detailed --metadata tp=1 note=a=b --result-dir . --temperature 0 --top-p 0.9 --extra-body {"min_tokens":2} --header X-A=1 --request-id-prefix bench-085e7694-`), world())
+	a, err := Parse(strings.Fields(`--model mock --tokenizer ../../tokenizer --port 18900 --backend openai-chat --endpoint /v1/chat/completions --random-input-len 24 --random-output-len 6 --num-prompts 12 --request-rate 30 --burstiness 0.5 --max-concurrency 8 --goodput ttft:40 tpot:6 e2el:80 --percentile-metrics ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue --metric-percentiles 25,99 --save-result --save-detailed --metadata tp=1 note=a=b --result-dir . --temperature 0 --top-p 0.9 --extra-body {"min_tokens":2} --header X-A=1 --request-id-prefix bench-085e7694-`), Serve, world())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,31 +216,54 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
+// What only the fork has makes it the fork, whose defaults are others.
+func TestFork(t *testing.T) {
+	for text, want := range map[string]Settings{
+		"":                {Release: plan.VLLMScript, Test: true, Percentiles: []float64{99}, Metrics: []string{"ttft", "tpot", "itl"}},
+		"--num-warmups 0": {Release: plan.VLLMFork, Percentiles: []float64{90, 99, 99.9}, Metrics: []string{"ttft", "tpot", "itl", "e2el"}},
+	} {
+		a, err := Parse(append(strings.Fields(text), "--model", "m", "--dataset-name", "random"), Script, world())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := a.Settings
+		if s.Release != want.Release || s.Test != want.Test || !slices.Equal(s.Percentiles, want.Percentiles) || !slices.Equal(s.Metrics, want.Metrics) ||
+			a.Plan.Data.VLLM.IDPrefix != "" || a.Plan.Target.Body["temperature"] != 0.0 || a.Plan.Target.Headers["Authorization"] != "" {
+			t.Errorf("%s: %+v", text, s)
+		}
+	}
+	// differs: vllm-bearer-none
+	a, err := Parse([]string{"--model", "m", "--dataset-name", "random", "--faithful"}, Script, world())
+	if err != nil || a.Plan.Target.Headers["Authorization"] != "Bearer None" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // Without a model the server's first is asked for: its name is sent, and what it was made of has the tokenizer.
 func TestFirstModel(t *testing.T) {
-	a, err := Parse(nil, world())
+	a, err := Parse(nil, Serve, world())
 	if err != nil || a.Plan.Target.Model != "served" || a.Settings.Model != "org/made-of" || a.Plan.Tokenizer.Name != "org/made-of" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	w := world()
 	w.FirstModel = func(string, map[string]string, bool) (string, string, error) { return "", "", nil }
-	if _, err := Parse(nil, w); !errors.Is(err, errNoModel) {
+	if _, err := Parse(nil, Serve, w); !errors.Is(err, errNoModel) {
 		t.Errorf("%v", err)
 	}
 	w.Getenv = func(name string) string { return map[string]string{"OPENAI_API_KEY": "k"}[name] }
-	if a, err := Parse([]string{"--model", "m"}, w); err != nil || a.Plan.Target.APIKey.Env != "OPENAI_API_KEY" {
+	if a, err := Parse([]string{"--model", "m"}, Serve, w); err != nil || a.Plan.Target.APIKey.Env != "OPENAI_API_KEY" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
 
 func TestHelp(t *testing.T) {
-	a, err := Parse([]string{"-h"}, world())
+	a, err := Parse([]string{"-h"}, Serve, world())
 	if err != nil || !a.Help {
 		t.Errorf("%+v, %v", a, err)
 	}
-	m := Manual()
-	for _, f := range Flags() {
-		if !strings.Contains(Help(), "--"+f.Name+"\n") || !slices.ContainsFunc(m.Groups[0].Flags, func(o clidoc.Flag) bool { return o.Name == f.Name }) {
+	m := Manual(Serve)
+	for _, f := range Flags(Serve) {
+		if !strings.Contains(Help(Serve), "--"+f.Name+"\n") || !slices.ContainsFunc(m.Groups[0].Flags, func(o clidoc.Flag) bool { return o.Name == f.Name }) {
 			t.Errorf("--%s is in no help", f.Name)
 		}
 	}
@@ -251,15 +282,17 @@ func TestDocs(t *testing.T) {
 		t.Fatalf("%s has no place for flags", file)
 	}
 	var b strings.Builder
-	count := map[string]int{}
-	b.WriteString("| flag | | |\n|---|---|---|\n")
-	for _, f := range Flags() {
-		if !f.Added {
-			count[f.Is]++
-			fmt.Fprintf(&b, "| `--%s` | %s | %s |\n", f.Name, f.Is, f.Why)
+	for _, program := range []Program{Serve, Script} {
+		count := map[string]int{}
+		fmt.Fprintf(&b, "\n`%s`\n\n| flag | | |\n|---|---|---|\n", line(program))
+		for _, f := range Flags(program) {
+			if !f.Added {
+				count[f.Is]++
+				fmt.Fprintf(&b, "| `--%s` | %s | %s |\n", f.Name, f.Is, f.Why)
+			}
 		}
+		fmt.Fprintf(&b, "\nIn all: %d same, %d differ, %d refused.\n", count[Same], count[Differs], count[Refused])
 	}
-	fmt.Fprintf(&b, "\nIn all: %d same, %d differ, %d refused.\n", count[Same], count[Differs], count[Refused])
 	want := before + begin + b.String() + end + after
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
@@ -274,8 +307,9 @@ func FuzzParse(f *testing.F) {
 	f.Add("--model m --random-input 8 --num-prompts 3 --request-rate 3 --burstiness 0.5")
 	f.Add("--model m --extra-body.a.b 1k --goodput ttft:5 --header a=b --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5")
 	f.Add("--model m --dataset-name timed_trace --dataset-path x --lora-modules a b --num-warmups 4")
+	f.Add("--model m --dataset-name random --num-warmups 2 --random-range-ratio 0.8 --use-chat-template --max-concurrency 3")
 	mutate.Fuzz(f, func(t *testing.T, line string) {
-		a, err := Parse(strings.Fields(line), world())
+		a, err := Parse(strings.Fields(line), Program(len(line)%2), world())
 		if err != nil || a.Plan == nil {
 			return
 		}

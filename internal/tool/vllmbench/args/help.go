@@ -7,16 +7,20 @@ import (
 	"github.com/inferometer/inferometer/internal/clidoc"
 )
 
-const (
-	about = "Measure a server of language models as vLLM's serving benchmark does."
-	line  = "vllm bench serve [flags]"
-)
+const about = "Measure a server of language models as vLLM's serving benchmark does."
+
+func line(p Program) string {
+	if p == Script {
+		return "benchmark_serving.py [flags]"
+	}
+	return "vllm bench serve [flags]"
+}
 
 // Help is the text of --help.
-func Help() string {
+func Help(p Program) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage: %s\n\n", about, line)
-	for _, f := range Flags() {
+	fmt.Fprintf(&b, "%s\n\nUsage: %s\n\n", about, line(p))
+	for _, f := range Flags(p) {
 		fmt.Fprintf(&b, "  --%s\n        %s%s\n", f.Name, f.Help, f.remarks())
 	}
 	return b.String()
@@ -41,9 +45,9 @@ func (f *Flag) remarks() string {
 }
 
 // Manual describes the command, for man pages and completion.
-func Manual() clidoc.Command {
+func Manual(p Program) clidoc.Command {
 	var flags []clidoc.Flag
-	for _, f := range Flags() {
+	for _, f := range Flags(p) {
 		one := clidoc.Flag{Name: f.Name, Help: f.Help + f.remarks(), Values: f.Choices}
 		switch {
 		case f.Kind == kindBool || f.Kind == kindPair:
@@ -56,5 +60,6 @@ func Manual() clidoc.Command {
 		}
 		flags = append(flags, one)
 	}
-	return clidoc.Command{Name: "vllm", About: about, Usage: []clidoc.Usage{{Line: line}}, Groups: []clidoc.Group{{Title: "Flags", Flags: flags}}, Page: "vllm-bench"}
+	name, _, _ := strings.Cut(line(p), " ")
+	return clidoc.Command{Name: name, About: about, Usage: []clidoc.Usage{{Line: line(p)}}, Groups: []clidoc.Group{{Title: "Flags", Flags: flags}}, Page: "vllm-bench"}
 }

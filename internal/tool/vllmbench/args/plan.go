@@ -34,8 +34,12 @@ func (b *builder) plan() (*plan.Plan, error) {
 		TLS: plan.TLS{Insecure: b.bool("insecure")}, Proxy: plan.ProxyEnvironment, Timeouts: plan.Timeouts{Request: patience},
 		NoPreflight: true, RetryAfter: plan.RetryIgnore,
 	}
-	if b.world.Getenv("OPENAI_API_KEY") != "" && b.headers["Authorization"] == "" {
+	switch {
+	case b.headers["Authorization"] != "":
+	case b.world.Getenv("OPENAI_API_KEY") != "":
 		p.Target.APIKey.Env = "OPENAI_API_KEY"
+	case b.release != "" && s.Faithful:
+		b.headers["Authorization"] = "Bearer None"
 	}
 	s.Tokenizer = cmp.Or(b.text("tokenizer"), s.Model)
 	p.Tokenizer = plan.Tokenizer{Name: s.Tokenizer}
@@ -81,6 +85,15 @@ func (b *builder) body() map[string]any {
 	if b.has("logprobs") && endpoints[b.set.Backend] == plan.EndpointCompletions {
 		body["logprobs"] = int64(b.int("logprobs"))
 	}
+	if b.release != "" && body["temperature"] == nil {
+		body["temperature"] = 0.0
+	}
+	if b.release == plan.VLLMFork {
+		body["best_of"] = int64(b.int("best-of"))
+	}
+	if b.set.Backend == "llama.cpp" {
+		body["cache_prompt"] = false
+	}
 	for name, v := range b.json("extra-body") {
 		body[name] = v
 	}
@@ -93,9 +106,9 @@ func (b *builder) data(p *plan.Plan) (int, error) {
 	v := &d.VLLM
 	*v = plan.VLLM{
 		Kind: b.text("dataset-name"), Requests: max(s.Prompts, 0), Ordered: b.bool("disable-shuffle"), Short: b.bool("no-oversample"),
-		Rehearsed: s.Warmups > 0, IDPrefix: b.text("request-id-prefix"),
+		Rehearsed: s.Warmups > 0, IDPrefix: b.text("request-id-prefix"), Release: b.release,
 	}
-	if !b.given["request-id-prefix"] {
+	if b.release == "" && !b.given["request-id-prefix"] {
 		v.IDPrefix = fmt.Sprintf("bench-%08x-", rand.Uint32())
 		b.of["request-id-prefix"] = v.IDPrefix
 	}
@@ -109,15 +122,18 @@ func (b *builder) data(p *plan.Plan) (int, error) {
 	switch v.Kind {
 	case plan.VLLMRandom:
 		v.Input, v.Output, v.Prefix = cmp.Or(b.int("input-len"), b.int("random-input-len")), length("random-output-len"), b.int("random-prefix-len")
-		d.IgnoreEOS, v.Align = true, s.Model
+		d.Template = b.bool("use-chat-template")
+		if b.release == "" {
+			d.IgnoreEOS, v.Align = true, s.Model
+		}
 		var err error
-		if v.InputRange, v.OutputRange, err = ranges(b.text("random-range-ratio")); err != nil {
+		if v.InputRange, v.OutputRange, err = ranges(b.text("random-range-ratio"), b.release == plan.VLLMFork); err != nil {
 			return 0, err
 		}
 	case plan.VLLMShareGPT:
 		v.Output = length("sharegpt-output-len")
 	case plan.VLLMCustom:
-		v.Output, v.Bare, v.Template = max(length("custom-output-len"), 0), b.bool("skip-chat-template"), b.json("chat-template-kwargs")
+		v.Output, v.Bare, v.Template = max(length("custom-output-len"), 0), b.bool("skip-chat-template") || b.bool("custom-skip-chat-template"), b.json("chat-template-kwargs")
 		if n == 0 || v.Short {
 			rows, err := b.rows()
 			if err != nil {
@@ -149,8 +165,8 @@ func (b *builder) data(p *plan.Plan) (int, error) {
 	return n, nil
 }
 
-// ranges reads a share, or one each for prompts and responses.
-func ranges(text string) (input, output float64, err error) {
+// ranges reads a share, or one each for prompts and responses. Most: it can be 1.
+func ranges(text string, most bool) (input, output float64, err error) {
 	var each struct{ Input, Output *float64 }
 	one, bad := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	input, output = one, one
@@ -161,7 +177,7 @@ func ranges(text string) (input, output float64, err error) {
 		input, output = *each.Input, *each.Output
 	}
 	for _, r := range []float64{input, output} {
-		if !(r >= 0 && r < 1) {
+		if !(r >= 0 && r < 1) && !(most && r == 1) {
 			return 0, 0, plan.Faults{{Where: "--random-range-ratio", Text: fmt.Sprintf("must be from 0 to below 1, is %v", r)}}
 		}
 	}

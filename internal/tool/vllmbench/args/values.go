@@ -2,7 +2,7 @@ package args
 
 import (
 	"cmp"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,22 +52,41 @@ type Flag struct {
 	Why     string // it differs or is refused
 	Help    string
 	Added   bool // it is ours
+	Fork    bool // only the fork has it
+	Forked  any  // its default there, where it is another
 }
 
-//go:embed flags.yaml
-var flagsYAML []byte
+//go:embed flags.yaml script.yaml
+var tables embed.FS
 
-// Flags are those of the command line, in the original's order.
-var Flags = sync.OnceValue(func() []Flag {
-	var list []Flag
-	if err := yaml.Unmarshal(flagsYAML, &list); err != nil {
-		panic("flags.yaml: " + err.Error())
+// flagsOf reads a table.
+func flagsOf(file string) func() []Flag {
+	return sync.OnceValue(func() []Flag {
+		text, err := tables.ReadFile(file)
+		var list []Flag
+		if err == nil {
+			err = yaml.Unmarshal(text, &list)
+		}
+		if err != nil {
+			panic(file + ": " + err.Error())
+		}
+		return list
+	})
+}
+
+var current, script = flagsOf("flags.yaml"), flagsOf("script.yaml")
+
+// Flags are those of a program, in the original's order.
+func Flags(p Program) []Flag {
+	if p == Script {
+		return script()
 	}
-	return list
-})
+	return current()
+}
 
 // values are those of the flags of a command line.
 type values struct {
+	flags  []Flag
 	of     map[string]any // nil: the flag was not given and has no value without it
 	given  map[string]bool
 	twice  []string // that were given more than once
@@ -102,9 +121,9 @@ func isFlag(arg string) bool {
 }
 
 // read takes a command line apart as the original's parser does.
-func read(line []string) (*values, error) {
-	v := &values{of: map[string]any{}, given: map[string]bool{}}
-	flags := Flags()
+func read(line []string, p Program) (*values, error) {
+	v := &values{flags: Flags(p), of: map[string]any{}, given: map[string]bool{}}
+	flags := v.flags
 	table := make([]cmdline.Flag, 0, len(flags)+2)
 	for _, f := range flags {
 		one := cmdline.Flag{Long: []string{f.Name}, Values: 1, Added: f.Added}
@@ -347,9 +366,12 @@ func convert(f *Flag, text string) (any, error) {
 
 // namespace is how Python shows the values.
 func (v *values) namespace() string {
-	parts := []string{"subparser='bench'", "bench_type='serve'"}
-	for _, f := range Flags() {
-		if f.Added {
+	var parts []string
+	if len(v.flags) == len(current()) {
+		parts = []string{"subparser='bench'", "bench_type='serve'"}
+	}
+	for _, f := range v.flags {
+		if f.Added || f.Fork && !v.forked() {
 			continue
 		}
 		value := v.of[f.Name]
@@ -365,6 +387,11 @@ func (v *values) namespace() string {
 		parts = append(parts, strings.ReplaceAll(f.Name, "-", "_")+"="+shown)
 	}
 	return "Namespace(" + strings.Join(parts, ", ") + ")"
+}
+
+// forked reports whether flags are given that only the fork has.
+func (v *values) forked() bool {
+	return slices.ContainsFunc(v.flags, func(f Flag) bool { return f.Fork && v.given[f.Name] })
 }
 
 // python is how Python shows a value.

@@ -41,6 +41,8 @@ type Options struct {
 	Waiting  bool          // all requests were due when it began, and waited for a slot
 	Text     bool          // what responses say is kept
 	Faithful bool
+	// Old: prompts have the length of this side's tokenizer, and the last chunk ends a request whatever it is, as before 0.30.
+	Old bool
 }
 
 // Read makes a request of a record.
@@ -49,6 +51,9 @@ func Read(rec *record.Record, o Options) Request {
 	due := rec.Scheduled()
 	if o.Waiting {
 		due = o.Begin
+	}
+	if o.Old && rec.In.Local >= 0 {
+		r.In = rec.In.Local
 	}
 	r.Queue = max(rec.Sent-due, 0).Seconds()
 	last := rec.Sent
@@ -69,8 +74,12 @@ func Read(rec *record.Record, o Options) Request {
 			text = append(text, rec.Text[off:end]...)
 		}
 		off = end
-		if chosen(e.Label) && e.Mark < len(handed) {
+		switch {
+		case e.Mark >= len(handed):
+		case chosen(e.Label):
 			chunk(handed[e.Mark])
+		case o.Old && e.Label == record.Usage && chunks > 0:
+			last = handed[e.Mark]
 		}
 	}
 	if t := rec.Tail; t != nil && t.Events > 0 {

@@ -2,6 +2,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +23,9 @@ type Report struct {
 	Speculation *dialect.Speculation // nil means there was none
 	Diffused    *dialect.Diffused
 
+	Release        string // "0.10" or "inferencex", whose files are others; empty: 0.32
+	BestOf         int    // of the fork
+	Faithful       bool
 	Date           string // of the end
 	Backend, Label string
 	Model          string
@@ -56,16 +60,26 @@ type block struct {
 }
 
 func (r *Report) blocks() []block {
+	most := r.MaxConcurrency
+	if r.old() {
+		most = 0
+	}
 	all := []block{
 		{"ttft", "TTFT", "Time to First Token", r.TTFT, false},
 		{"tpot", "TPOT", "Time per Output Token (excl. 1st token)", r.TPOT, false},
 		{"itl", "ITL", "Inter-token Latency", r.ITL, false},
 		{"e2el", "E2EL", "End-to-end Latency", r.Latency, false},
-		{"client_queue_time", "Client Queue Time", "Client-side Queueing", r.Queue, r.MaxConcurrency == 0},
-		{"e2el_including_client_queue", "E2EL incl. Client Queue", "Queue-inclusive End-to-end Latency", r.LatencyWithQueue, r.MaxConcurrency == 0 || math.IsInf(r.Rate, 1)},
+		{"client_queue_time", "Client Queue Time", "Client-side Queueing", r.Queue, most == 0},
+		{"e2el_including_client_queue", "E2EL incl. Client Queue", "Queue-inclusive End-to-end Latency", r.LatencyWithQueue, most == 0 || math.IsInf(r.Rate, 1)},
 	}
 	return slices.DeleteFunc(all, func(b block) bool { return b.missing || !slices.Contains(r.Metrics, b.key) })
 }
+
+// old reports whether the files are those of before vllm bench serve.
+func (r *Report) old() bool { return r.Release != "" }
+
+// forked reports whether they are InferenceX's.
+func (r *Report) forked() bool { return r.Release == "inferencex" }
 
 // figure is one of a block's.
 type figure struct {
@@ -102,12 +116,16 @@ func Print(w io.Writer, r *Report) error {
 	value := func(label string, v float64) { fmt.Fprintf(&b, "%-40s %-10.2f\n", label, v) }
 	fmt.Fprintln(&b, centred(" Serving Benchmark Result ", "="))
 	count("Successful requests:", r.Completed)
-	count("Failed requests:", r.Failed)
-	if r.MaxConcurrency > 0 {
-		count("Maximum request concurrency:", r.MaxConcurrency)
-	}
-	if !math.IsInf(r.Rate, 1) {
-		value("Request rate configured (RPS):", r.Rate)
+	total := "Total Token throughput (tok/s):"
+	if !r.old() {
+		total = "Total token throughput (tok/s):"
+		count("Failed requests:", r.Failed)
+		if r.MaxConcurrency > 0 {
+			count("Maximum request concurrency:", r.MaxConcurrency)
+		}
+		if !math.IsInf(r.Rate, 1) {
+			value("Request rate configured (RPS):", r.Rate)
+		}
 	}
 	value("Benchmark duration (s):", r.Duration)
 	count("Total input tokens:", r.Input)
@@ -117,9 +135,11 @@ func Print(w io.Writer, r *Report) error {
 		value("Request goodput (req/s):", r.Summary.Rate(r.Good))
 	}
 	value("Output token throughput (tok/s):", r.Summary.Rate(r.Output))
-	value("Peak output token throughput (tok/s):", r.PeakTokens)
-	value("Peak concurrent requests:", float64(r.PeakConcurrent))
-	value("Total token throughput (tok/s):", r.Summary.Rate(r.Input+r.Output))
+	if !r.old() {
+		value("Peak output token throughput (tok/s):", r.PeakTokens)
+		value("Peak concurrent requests:", float64(r.PeakConcurrent))
+	}
+	value(total, r.Summary.Rate(r.Input+r.Output))
 	for _, bl := range r.blocks() {
 		fmt.Fprintln(&b, centred(bl.title, "-"))
 		for _, f := range r.figures(bl) {
@@ -169,16 +189,25 @@ type object = orderedjson.Object
 
 // JSON is the result as one line, without its end.
 func JSON(r *Report) ([]byte, error) {
-	o := object{{"date", r.Date}, {"endpoint_type", r.Backend}, {"backend", r.Backend}, {"label", orNull(r.Label)}, {"model_id", r.Model},
-		{"tokenizer_id", r.Tokenizer}, {"num_prompts", r.Prompts}}
+	o := object{{"date", r.Date}}
+	if !r.old() {
+		o.Set("endpoint_type", r.Backend)
+	}
+	o.Set("backend", r.Backend)
+	if !r.old() {
+		o.Set("label", orNull(r.Label))
+	}
+	o.Set("model_id", r.Model)
+	o.Set("tokenizer_id", r.Tokenizer)
+	if r.forked() {
+		o.Set("best_of", r.BestOf)
+	}
+	o.Set("num_prompts", r.Prompts)
 	for _, m := range r.Metadata {
 		o.Set(m[0], m[1])
 	}
-	o.Set("request_rate", any("inf"))
-	if !math.IsInf(r.Rate, 1) {
-		o.Set("request_rate", float(r.Rate))
-	}
-	o.Set("burstiness", float(r.Burstiness))
+	o.Set("request_rate", orInf(r.Rate))
+	o.Set("burstiness", orInf(r.Burstiness))
 	o.Set("max_concurrency", orNull(r.MaxConcurrency))
 	if r.Ramp != "" {
 		o.Set("ramp_up_strategy", r.Ramp)
@@ -186,21 +215,56 @@ func JSON(r *Report) ([]byte, error) {
 		o.Set("ramp_up_end_rps", r.RampTo)
 	}
 	o.Set("duration", float(r.Duration))
+	if r.forked() {
+		r.window(&o)
+	}
+	r.totals(&o)
+	for _, b := range r.blocks() {
+		for _, f := range r.figures(b) {
+			o.Set(f.key+"_"+b.key+"_ms", float(f.value))
+		}
+	}
+	r.window(&o)
+	text, err := orderedjson.Compact(o)
+	if text = pyjson.Style(text); r.Faithful { // which is no JSON
+		text = bytes.Replace(text, []byte(`"burstiness": "inf"`), []byte(`"burstiness": Infinity`), 1)
+	}
+	return text, err
+}
+
+// window sets when the run began and ended.
+func (r *Report) window(o *object) {
+	if r.End > 0 {
+		o.Set("benchmark_start_time_unix", float(r.Begin))
+		o.Set("benchmark_end_time_unix", float(r.End))
+	}
+}
+
+// totals are the figures of the whole run, and the lists of requests behind them.
+func (r *Report) totals(o *object) {
 	o.Set("completed", r.Completed)
-	o.Set("failed", r.Failed)
+	if !r.old() {
+		o.Set("failed", r.Failed)
+	}
 	o.Set("total_input_tokens", r.Input)
 	o.Set("total_output_tokens", r.Output)
 	o.Set("request_throughput", float(r.Summary.Rate(r.Completed)))
-	o.Set("request_goodput", nil)
+	goodput := "request_goodput"
+	if r.forked() {
+		goodput += ":"
+	}
+	o.Set(goodput, nil)
 	if r.Objectives {
-		o.Set("request_goodput", float(r.Summary.Rate(r.Good)))
+		o.Set(goodput, float(r.Summary.Rate(r.Good)))
 	}
 	o.Set("output_throughput", float(r.Summary.Rate(r.Output)))
 	o.Set("total_token_throughput", float(r.Summary.Rate(r.Input+r.Output)))
-	r.requests(&o)
-	o.Set("max_output_tokens_per_s", float(r.PeakTokens))
-	o.Set("max_concurrent_requests", r.PeakConcurrent)
-	o.Set("rtfx", float(0))
+	r.requests(o)
+	if !r.old() {
+		o.Set("max_output_tokens_per_s", float(r.PeakTokens))
+		o.Set("max_concurrent_requests", r.PeakConcurrent)
+		o.Set("rtfx", float(0))
+	}
 	if len(r.RateChanges) > 0 {
 		var list []object
 		for _, c := range r.RateChanges {
@@ -208,24 +272,13 @@ func JSON(r *Report) ([]byte, error) {
 		}
 		o.Set("rps_change_events", list)
 	}
-	r.decodingFields(&o)
-	for _, b := range r.blocks() {
-		for _, f := range r.figures(b) {
-			o.Set(f.key+"_"+b.key+"_ms", float(f.value))
-		}
-	}
-	if r.End > 0 {
-		o.Set("benchmark_start_time_unix", float(r.Begin))
-		o.Set("benchmark_end_time_unix", float(r.End))
-	}
-	text, err := orderedjson.Compact(o)
-	return pyjson.Style(text), err
+	r.decodingFields(o)
 }
 
 // requests sets the lists of single requests. Latencies and waits are always there.
 func (r *Report) requests(o *object) {
 	add := func(name string, detail bool, of func(q *dialect.Request) any) {
-		if detail && !r.Detailed {
+		if detail && !r.Detailed && !(r.forked() && strings.HasSuffix(name, "_lens")) {
 			return
 		}
 		list := make([]any, len(r.Requests))
@@ -244,9 +297,11 @@ func (r *Report) requests(o *object) {
 		}
 		return list
 	})
-	add("latencies", false, func(q *dialect.Request) any { return float(q.Latency) })
-	add("start_times", true, func(q *dialect.Request) any { return float(q.Start) })
-	add("queue_times", false, func(q *dialect.Request) any { return float(q.Queue) })
+	if !r.old() {
+		add("latencies", false, func(q *dialect.Request) any { return float(q.Latency) })
+		add("start_times", true, func(q *dialect.Request) any { return float(q.Start) })
+		add("queue_times", false, func(q *dialect.Request) any { return float(q.Queue) })
+	}
 	add("generated_texts", true, func(q *dialect.Request) any { return q.Text })
 	add("errors", true, func(q *dialect.Request) any { return q.Error })
 }
@@ -276,6 +331,14 @@ func (r *Report) decodingFields(o *object) {
 
 // float is a number as Python writes it.
 func float(v float64) json.RawMessage { return json.RawMessage(number.PythonJSON(v)) }
+
+// orInf is a number, or a text for what JSON has none for.
+func orInf(v float64) any {
+	if math.IsInf(v, 1) {
+		return "inf"
+	}
+	return float(v)
+}
 
 // orNull is a value, or null where it is none.
 func orNull[V comparable](v V) any {

@@ -70,6 +70,43 @@ func TestShapeOfTheOriginal(t *testing.T) {
 	}
 }
 
+// differs: vllm-infinity
+func TestInfinity(t *testing.T) {
+	for faithful, want := range map[bool]string{false: `"burstiness": "inf", `, true: `"burstiness": Infinity, `} {
+		r := made()
+		r.Burstiness, r.Faithful = math.Inf(1), faithful
+		if text, err := JSON(r); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%v: %s", err, text)
+		}
+	}
+}
+
+// The file of the fork has the keys of one that it wrote.
+func TestForkFile(t *testing.T) {
+	r := made()
+	r.Release, r.BestOf, r.Detailed, r.Metadata, r.Speculation, r.Begin, r.End = "inferencex", 1, false, nil, nil, 5, 6
+	r.Percentiles = []float64{90, 99, 99.9}
+	text, err := JSON(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := os.ReadFile("../testdata/inferencex.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := regexp.MustCompile(`"([a-z_0-9.:]+)": `)
+	var got, want []string
+	for _, m := range keys.FindAllStringSubmatch(string(text), -1) {
+		got = append(got, m[1])
+	}
+	for _, m := range keys.FindAllStringSubmatch(string(theirs), -1) {
+		want = append(want, m[1])
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
 func TestFileNames(t *testing.T) {
 	r := made()
 	for want, edit := range map[string]func(){

@@ -156,9 +156,10 @@ conformance-inference-perf: build ## reports and charts beside the real inferenc
 	-scripts/prometheus.sh # without it, what servers say is not compared
 	scripts/conformance-inference-perf.sh bin/inferometer .peers/inference-perf .peers/tokenizer $$(ls .peers/prometheus/prometheus 2>/dev/null)
 
+# MADE=100 SEED=7 makes up so many lines, from that seed, instead of those that are kept.
 conformance-more: build ## command lines of vllm bench serve beside the real client; about 5 minutes
 	scripts/peers.sh vllm
-	python3 scripts/conformance-more.py $(BIN) .peers/vllm .peers/tokenizer
+	python3 scripts/conformance-more.py $(BIN) .peers/vllm .peers/tokenizer $(MADE) $(if $(MADE),$(SEED))
 
 # TOOL is one or several of these. FUZZFLAGS='--keep DIR' keeps what the lines that differ wrote.
 TOOL  ?= genai-perf perf_analyzer llm_perf inference-perf

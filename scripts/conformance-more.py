@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs vllm bench serve and ours, line by line, on a server that keeps every request, and compares what was sent,
-what was printed and what was written. usage: conformance-more.py INFEROMETER PEERS TOKENIZER [WORD in lines]"""
-import asyncio, json, os, re, subprocess, sys, tempfile, threading, time
+what was printed and what was written. usage: conformance-more.py INFEROMETER PEERS TOKENIZER [WORD in lines | NUMBER of made-up lines [SEED]]"""
+import asyncio, json, os, random, re, subprocess, sys, tempfile, threading, time
 
 OURS, PEERS, TOKENIZER = (os.path.abspath(a) for a in sys.argv[1:4])
 ONLY = sys.argv[4] if len(sys.argv) > 4 else ""
+MADE = int(ONLY) if ONLY.isdigit() else 0
+SEED = int(sys.argv[5]) if len(sys.argv) > 5 else int(time.time())
 WORDS = "one two three four five six seven eight nine ten".split()
 
 
@@ -179,6 +181,42 @@ def ours(args, dir, env):
     return p.returncode, p.stdout, p.stderr
 
 
+def made_up(seed):
+    """A line such as people type: of each part of the command line some flags, now and then ones that do not fit."""
+    rng = random.Random(seed)
+    pick, some = rng.choice, lambda share: rng.random() < share
+    out = [CHAT.strip()] if some(0.4) else [pick(["--backend vllm", "--backend openai", ""])]
+    n = rng.randint(1, 14)
+    kind = pick(["random"] * 5 + ["sharegpt", "custom", "custom", "prefix_repetition", "burstgpt", "timed_trace"])
+    if kind != "random" or some(0.5):
+        out.append(pick(["--dataset-name ", "--dataset_name=", "--dataset-n "]) + kind)
+    if kind == "random":
+        out += [pick(["--random-input-len ", "--random-input ", "--input-len "]) + str(rng.randint(3, 60)), pick(["--random-output-len ", "--random-output ", "--output-len "]) + str(rng.randint(1, 6))]
+        out += [f"--random-range-ratio {pick(['0.1', '0.5', '0.9', '1.0', chr(123) + chr(34) + 'input' + chr(34) + ':0.3,' + chr(34) + 'output' + chr(34) + ':0' + chr(125)])}"] * some(0.5)
+        out += [f"--random-prefix-len {rng.randint(0, 20)}"] * some(0.3)
+    elif kind == "prefix_repetition":
+        out += [f"--prefix-repetition-num-prefixes {rng.randint(1, 5)} --prefix-repetition-prefix-len {rng.randint(1, 30)} --prefix-repetition-suffix-len {rng.randint(1, 20)} --prefix-repetition-output-len {rng.randint(1, 5)}"]
+    else:
+        out.append("--dataset-path DATA/" + {"sharegpt": "sharegpt.json", "custom": "custom.jsonl", "burstgpt": "burstgpt.csv", "timed_trace": "timed.jsonl"}[kind])
+        out += ["--sharegpt-output-len 3"] * (kind == "sharegpt" and some(0.5)) + [f"--custom-output-len {pick(['-1', '2', '5'])}"] * (kind == "custom") + ["--timed-trace-sec-multiplier 0.001"] * (kind == "timed_trace")
+    out += [pick(["--num-prompts ", "--num-prompt ", "--num_prompts="]) + str(n)]
+    if some(0.4):
+        out.append(f"--max-concurrency {rng.randint(1, 6)}")
+    load = rng.random()
+    if load < 0.35:
+        out.append(f"--request-rate {pick(['40', '99.5', '200', 'inf'])}" + (f" --burstiness {pick(['0.3', '1', '4', 'inf'])}" if some(0.6) else ""))
+    elif load < 0.5:
+        out.append(f"--ramp-up-strategy {pick(['linear', 'exponential'])} --ramp-up-start-rps {rng.randint(10, 30)} --ramp-up-end-rps {rng.randint(30, 90)}")
+    for flag, share in (("--ignore-eos", 0.3), ("--disable-shuffle", 0.2), ("--no-oversample", 0.2), ("--skip-chat-template", 0.3), (f"--num-warmups {rng.randint(1, 5)}", 0.25), (f"--seed {rng.randint(0, 2**32 - 1)}", 0.5),
+                        ("--temperature 0.7", 0.3), ("--top-k 5", 0.1), ("--min-p 0.05", 0.1), ("--repetition-penalty 1.1", 0.1), ("--logprobs 1", 0.15), ("--extra-body.a.b c", 0.1), ("--header X-A=é=b", 0.0), ("--goodput ttft:60 e2el:100", 0.2),
+                        ("--percentile-metrics ttft,e2el", 0.2), ("--label one", 0.1), ("--metadata a=1 b=2", 0.1), ("--served-model-name other", 0.1), ("--profile", 0.1), ("--fail", 0.1), ("--align", 0.15), ("--lora-modules a b --lora-assignment round-robin", 0.08),
+                        ("--disable-tqdm", 0.2), ("--trust-remote-code", 0.2), ("--burstiness 0", 0.02), ("--max-concurrency -1", 0.02), ("--nonsense", 0.02), ("--num 3", 0.02), ("--goodput x:1", 0.02), ("--self-timed", 0.03)):
+        if some(share):
+            out.append(flag)
+    rng.shuffle(out)
+    return " ".join(" ".join(out).split())
+
+
 def normal(entry):
     _, method, path, headers, body = entry
     keep = {k: v for k, v in headers.items() if k in ("authorization", "x-request-id", "x-a") or k == "content-type" and body}
@@ -247,8 +285,8 @@ def main():
     medians = []
     with tempfile.TemporaryDirectory() as dir:
         data(dir)
-        for line in LINES:
-            if ONLY not in line:
+        for line in [made_up(SEED + i) for i in range(MADE)] or LINES:
+            if ONLY not in line and not MADE:
                 continue
             words = line.replace("DATA", dir).split()
             server.fail, server.short = 5 * ("--fail" in words), "--align" in words

@@ -18,7 +18,6 @@ func lead(word string) string {
 		{"diff ab regression", "inferometer compare A B, or inferometer run URL1 URL2 --ab"},
 		{"config validate check lint init template", "inferometer plan check FILE, or inferometer run URL --dry-run to print a plan file"},
 		{"show view html ui plot visualize dashboard", "inferometer report DIR --html report.html"},
-		{"vllm", "inferometer run URL; its flags: inferometer help from-vllm-bench"},
 		{"sglang sglang.bench_serving bench_serving", "inferometer run URL; its flags: inferometer help from-sglang"},
 		{"aiperf", "inferometer run URL; its flags: inferometer help from-aiperf"},
 		{"guidellm", "inferometer run URL; its flags: inferometer help from-guidellm"},

@@ -13,7 +13,6 @@ func TestGuessedCommands(t *testing.T) {
 		"bench":                      "inferometer run URL",
 		"sweep http://h:1":           "--concurrency 1..64",
 		"profile -m x":               "inferometer genai-perf profile",
-		"vllm bench serve":           "inferometer help from-vllm-bench",
 		"serve":                      "inferometer mock",
 		"http://localhost:8000":      "inferometer run http://localhost:8000",
 		"localhost:8000 -c 4":        "inferometer run localhost:8000",

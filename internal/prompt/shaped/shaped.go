@@ -35,7 +35,9 @@ type Source struct {
 
 // New shapes the prompts of a source for a target, of responses that are as the data wants them.
 func New(s prompt.Source, t plan.Target, d plan.Data) (*Source, error) {
-	out := &Source{Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: d.MinTokens, eos: d.IgnoreEOS, release: d.VLLM.Release, TextOnly: d.TextOnly}
+	out := &Source{
+		Wrapper: prompt.Wrapper{Source: s}, target: t, minimum: d.MinTokens, eos: d.IgnoreEOS, release: d.VLLM.Release, TextOnly: d.TextOnly,
+	}
 	if t.Endpoint != plan.EndpointTemplate {
 		return out, nil
 	}

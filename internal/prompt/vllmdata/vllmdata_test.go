@@ -307,7 +307,10 @@ func FuzzFiles(f *testing.F) {
 
 // Draws of rows go on behind those of prompts.
 func TestOneGenerator(t *testing.T) {
-	s := open(t, plan.Data{VLLM: plan.VLLM{Kind: plan.VLLMPrefixes, Requests: 4, Prefixes: 2, Prefix: 3, Input: 3, Output: 1, Arrivals: plan.VLLMArrivals{Rate: 5, Burstiness: 1}}}, 3)
+	s := open(t, plan.Data{VLLM: plan.VLLM{
+		Kind: plan.VLLMPrefixes, Requests: 4, Prefixes: 2, Prefix: 3, Input: 3, Output: 1,
+		Arrivals: plan.VLLMArrivals{Rate: 5, Burstiness: 1},
+	}}, 3)
 	fresh := mersenne.NewNumPy(3)
 	if first := fresh.Gamma(1); s.due[0] == time.Duration(first/5*1e9) {
 		t.Errorf("the times begin anew: %v", s.due)

@@ -87,11 +87,11 @@ func (s *TokenServer) Tokens(ctx context.Context, text string) ([]int32, error) 
 		}
 		var answered *answerError
 		if !errors.As(err, &answered) {
-			return nil, fmt.Errorf("asking %s to tokenize: %w", plan.SafeURL(q.URL), bare(err))
+			return nil, fmt.Errorf("asking %s to tokenize: %w", plan.SafeURL(q.page("/tokenize")), bare(err))
 		}
 		tried = append(tried, fmt.Errorf("as %s: %w", d.name, err))
 	}
-	return nil, fmt.Errorf("%s: %w:\n%w", plan.SafeURL(q.URL), ErrNoTokenize, errors.Join(tried...))
+	return nil, fmt.Errorf("%s: %w:\n%w", plan.SafeURL(q.page("/tokenize")), ErrNoTokenize, errors.Join(tried...))
 }
 
 // shapeVLLM is the shape of vLLM and SGLang.
@@ -143,21 +143,29 @@ func (s *TokenServer) ask(ctx context.Context, q TokenizeRequest, body map[strin
 	return ids, err
 }
 
+// page is where the server has a path.
+func (q *TokenizeRequest) page(path string) string {
+	u, err := url.Parse(q.URL)
+	if err != nil {
+		return q.URL
+	}
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + path
+	return u.String()
+}
+
 // post is what the server answers on one of its paths.
 func (s *TokenServer) post(ctx context.Context, path string, body map[string]any) ([]byte, error) {
 	q := s.Request
-	u, err := url.Parse(q.URL)
-	if err != nil || u.Host == "" {
+	if u, err := url.Parse(q.URL); err != nil || u.Host == "" {
 		return nil, fmt.Errorf("server URL %q needs a scheme and a host, as in http://localhost:8000", q.URL)
 	}
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1") + path
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(text))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.page(path), bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -22,7 +21,7 @@ func Tools() []tool.Tool {
 		t.Report, t.Import, t.Figures = nil, nil, nil
 	}
 	script.Summary = "drop-in replacement for vLLM's benchmark_serving.py"
-	script.Manual = func() clidoc.Command { return args.Manual(args.Script) }
+	script.Manual = args.ScriptManual
 	script.Run = func(env tool.Env, line []string) int { return runLine(env, args.Script, line) }
 	return []tool.Tool{vllm, Tool("vllm-bench"), script}
 }
@@ -32,7 +31,7 @@ func Tools() []tool.Tool {
 func Tool(called string) tool.Tool {
 	return tool.Tool{
 		Name: called, Summary: "drop-in replacement for vllm bench serve", Report: as, Names: args.Names, Import: importRun, Figures: figures,
-		Manual: func() clidoc.Command { return args.Manual(args.Serve) },
+		Manual: args.ServeManual,
 		Reads:  "the result file of vllm bench serve (--save-result, single requests with --save-detailed)",
 		Run: func(env tool.Env, line []string) int {
 			line, err := words(line)

@@ -227,7 +227,8 @@ func TestFork(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := a.Settings
-		if s.Release != want.Release || s.Test != want.Test || !slices.Equal(s.Percentiles, want.Percentiles) || !slices.Equal(s.Metrics, want.Metrics) ||
+		if s.Release != want.Release || s.Test != want.Test ||
+			!slices.Equal(s.Percentiles, want.Percentiles) || !slices.Equal(s.Metrics, want.Metrics) ||
 			a.Plan.Data.VLLM.IDPrefix != "" || a.Plan.Target.Body["temperature"] != 0.0 || a.Plan.Target.Headers["Authorization"] != "" {
 			t.Errorf("%s: %+v", text, s)
 		}
@@ -261,7 +262,7 @@ func TestHelp(t *testing.T) {
 	if err != nil || !a.Help {
 		t.Errorf("%+v, %v", a, err)
 	}
-	m := Manual(Serve)
+	m := ServeManual()
 	for _, f := range Flags(Serve) {
 		if !strings.Contains(Help(Serve), "--"+f.Name+"\n") || !slices.ContainsFunc(m.Groups[0].Flags, func(o clidoc.Flag) bool { return o.Name == f.Name }) {
 			t.Errorf("--%s is in no help", f.Name)

@@ -44,8 +44,13 @@ func (f *Flag) remarks() string {
 	return " (" + strings.Join(notes, ", ") + ")"
 }
 
-// Manual describes the command, for man pages and completion.
-func Manual(p Program) clidoc.Command {
+// ServeManual describes vllm bench serve, for man pages and completion.
+func ServeManual() clidoc.Command { return manual(Serve) }
+
+// ScriptManual describes the script.
+func ScriptManual() clidoc.Command { return manual(Script) }
+
+func manual(p Program) clidoc.Command {
 	var flags []clidoc.Flag
 	for _, f := range Flags(p) {
 		one := clidoc.Flag{Name: f.Name, Help: f.Help + f.remarks(), Values: f.Choices}

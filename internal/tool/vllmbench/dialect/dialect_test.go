@@ -73,7 +73,8 @@ func TestSummary(t *testing.T) {
 		{Start: 10.6, Error: "no", In: 9},
 	}
 	s := Summarize(all, 2, map[string]float64{"ttft": 300, "tpot": 500})
-	got := fmt.Sprint(s.Completed, s.Failed, s.Input, s.Output, s.Good, s.PeakTokens, s.PeakConcurrent, s.TPOT, s.LatencyWithQueue, s.Rate(s.Output))
+	got := fmt.Sprint(s.Completed, s.Failed, s.Input, s.Output, s.Good, s.PeakTokens, s.PeakConcurrent,
+		s.TPOT, s.LatencyWithQueue, s.Rate(s.Output))
 	if want := "2 1 10 4 1 3 2 [0.5] [0.4 1.7] 2"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -227,6 +227,17 @@ var workloads = []struct {
 			t.Errorf("%d requests of %d, %d blocks", len(all), n, len(blocks))
 		}
 	}},
+	{"--cancel 10%@500ms", func(t *testing.T, all []seen) {
+		left := 0
+		for _, s := range all {
+			if s.Finish == "abort" {
+				left++
+			}
+		}
+		if len(all) != 40 || left < 1 || left > 10 {
+			t.Errorf("%d of %d requests were cancelled", left, len(all))
+		}
+	}},
 	{"--images 2 --image-size 640x480", func(t *testing.T, all []seen) {
 		for _, s := range all {
 			if s.Media != 2 || len(s.messages[0].images) != 2 || !strings.HasPrefix(s.messages[0].images[0], "data:image/png;base64,") {
@@ -326,6 +337,7 @@ var shorter = []struct {
 }{
 	{regexp.MustCompile(`--duration 60s`), "--requests 40"},
 	{regexp.MustCompile(`(\d+)s\b`), "${1}0ms"},
+	{regexp.MustCompile(`@500ms`), "@0s"},
 	{regexp.MustCompile(`--rate \d+`), "--rate 500"},
 }
 

@@ -87,12 +87,14 @@ type Load struct {
 
 // LoadSide is what a side has at a load.
 type LoadSide struct {
-	Side    int     `json:"side"`
-	Load    string  `json:"load"`   // in words
-	Stages  []int   `json:"stages"` // index of the stage in each run; -1: the run lacks it
-	OK      int64   `json:"ok"`     // over all runs
-	Failed  int64   `json:"failed"`
-	Seconds float64 `json:"seconds"` // measured, over all runs; 0: not known
+	Side   int    `json:"side"`
+	Load   string `json:"load"`   // in words
+	Stages []int  `json:"stages"` // index of the stage in each run; -1: the run lacks it
+	OK     int64  `json:"ok"`     // over all runs
+	Failed int64  `json:"failed"`
+	// UserCancelled are requests whose users went away: neither OK nor Failed.
+	UserCancelled int64   `json:"user_cancelled,omitempty"`
+	Seconds       float64 `json:"seconds"` // measured, over all runs; 0: not known
 }
 
 // Table compares a side with the first.

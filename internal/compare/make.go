@@ -78,6 +78,7 @@ func loadDoc(sides []Side, m *matched) Load {
 			if n >= 0 {
 				v := &sides[i].Runs[r].Levels[n]
 				s.OK, s.Failed, s.Seconds = s.OK+v.OK, s.Failed+v.Failed, s.Seconds+v.Seconds
+				s.UserCancelled += v.UserCancelled
 			}
 		}
 		l.Sides = append(l.Sides, s)

@@ -38,9 +38,9 @@ type Run struct {
 
 // MeasuredLoad is what a run has at one load.
 type MeasuredLoad struct {
-	OK, Failed int64
-	Seconds    float64 // 0: not known
-	Metrics    map[string]Stats
+	OK, Failed, UserCancelled int64
+	Seconds                   float64 // 0: not known
+	Metrics                   map[string]Stats
 }
 
 // Stats are the figures of a metric by statistic: avg, p50, p99.9 and so on.
@@ -209,7 +209,7 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 
 // levelOf is a stage of a result as a comparison sees it.
 func levelOf(s *result.Stage) MeasuredLoad {
-	l := MeasuredLoad{OK: s.Counts.OK, Failed: s.Counts.Failed, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
+	l := MeasuredLoad{OK: s.Counts.OK, Failed: s.Counts.Failed, UserCancelled: s.Counts.UserCancelled, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
 	for id, m := range s.Metrics {
 		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, Error: m.Error, AtLeast: m.AtLeast, Censored: m.Censored}
 		if m.Distribution != nil {

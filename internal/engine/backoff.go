@@ -35,7 +35,7 @@ func (b backoffs) observe(i int, rec *record.Exchange) {
 	case b == nil: // arrivals keep their own time
 	case unanswered(rec) || refusedHandshake(rec):
 		b[i].unserved.Add(1)
-	case rec.Failure != nil:
+	case rec.Failure != nil && !rec.Failure.Left():
 		b[i].refused.Add(1)
 		zero(&b[i].unserved)
 	default:

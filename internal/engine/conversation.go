@@ -137,9 +137,10 @@ func (st *stage) await(at time.Duration) bool {
 // heard is what a conversation goes on from. An unstreamed response is one event, whose text is all that
 // the model wrote: what it said is read apart from what it thought and from other choices.
 func (st *stage) heard(rec *record.Exchange) prompt.Response {
-	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil}
+	// Who went away read what had come, and goes on from there.
+	answer := prompt.Response{Text: visible(rec), Failed: rec.Failure != nil && !rec.Failure.Left()}
 	reply := st.e.cfg.Decoder.Reply
-	if answer.Failed || reply == nil || len(rec.Events) != 1 || rec.Events[0].Label != record.Whole {
+	if rec.Failure != nil || reply == nil || len(rec.Events) != 1 || rec.Events[0].Label != record.Whole {
 		return answer
 	}
 	if said := reply(&rec.Record); said.Text != "" || said.Reasoning != "" || len(said.ToolCalls) > 0 {

@@ -47,6 +47,8 @@ type Config struct {
 	// how long it waits before the first time.
 	Retries int
 	Backoff time.Duration
+	// CancelAfter is how long after the request of a number was sent its user goes away, 0: never; nil means never.
+	CancelAfter func(seq int64) time.Duration
 	// IgnoreRetryAfter: slots of a closed loop do not wait where a server asks for it.
 	IgnoreRetryAfter bool
 }

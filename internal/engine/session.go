@@ -265,11 +265,11 @@ func (s *session) finish(i int, rec *record.Exchange) ending {
 	st.e.cfg.Decoder.Decode(rec)
 	rec.Decoded = true
 	e := ending{call: i, at: rec.End, sent: true}
-	if f := rec.Failure; f != nil {
+	if f := rec.Failure; f != nil && !f.Left() {
 		e.cause, e.message = record.RequestFailed, string(f.Class)+": "+f.Message
 	} else {
 		answer := prompt.Response{Text: visible(rec)}
-		if reply := st.e.cfg.Decoder.Reply; reply != nil && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
+		if reply := st.e.cfg.Decoder.Reply; reply != nil && rec.Failure == nil && !s.run.Graph.Recorded && s.quoted[i] && moreThanText(rec) {
 			answer = reply(&rec.Record)
 		}
 		s.run.Answer(i, answer)

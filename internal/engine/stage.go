@@ -389,6 +389,9 @@ func (st *stage) do(i int, j preparedRequest, ready time.Duration) *record.Excha
 	if j.prompt.Tokens >= 0 {
 		rec.In.N, rec.In.Source = j.prompt.Tokens, record.FromTokenizer
 	}
+	if st.e.cfg.CancelAfter != nil && rec.Phase != record.Closing {
+		rec.CancelAfter = st.e.cfg.CancelAfter(rec.Seq)
+	}
 	st.e.cfg.Sink.Begin(rec)
 	st.e.cfg.Live.send(i)
 	st.open.begin(&j.prompt)

@@ -91,7 +91,7 @@ func stateOf(p *run.Progress) *state {
 	for _, stage := range p.Live.Stages() {
 		for i := range stage {
 			part := &stage[i]
-			s.ended += part.Ended()
+			s.ended += part.OK.Load() + part.Failed.Load()
 			s.failed += part.Failed.Load()
 			s.tokens += part.Output.Load()
 			for class, n := range part.Failures() {

@@ -43,7 +43,7 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 		Index: i, Name: p.Stages[i].Name, Load: result.Load(&p.Stages[i]), Metrics: map[string]result.Stat{},
 		Tokens: result.Tokens{Tokenizer: p.Plan.Tokenizer.Name, Input: map[string]int64{}, Output: map[string]int64{}},
 		Counts: result.Counts{
-			OK: part.OK.Load(), Failed: part.Failed.Load(), Sent: part.Ended(),
+			OK: part.OK.Load(), Failed: part.Failed.Load(), UserCancelled: part.UserCancelled.Load(), Sent: part.Ended(),
 			Warmup: p.Live.Part(i, record.Warmup).Ended(),
 		},
 	}
@@ -64,7 +64,7 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 	}
 	s.Window = result.Span{Begin: begin.Seconds(), End: end.Seconds()}
 	totals := &metric.Totals{
-		Begin: begin, End: end, Requests: part.Ended(), OK: part.OK.Load(), CutOff: s.Counts.CutOff, Good: part.Good.Load(),
+		Begin: begin, End: end, Requests: part.Ended(), OK: part.OK.Load(), CutOff: s.Counts.CutOff, UserCancelled: s.Counts.UserCancelled, Good: part.Good.Load(),
 		Judged: len(p.Plan.Goodput) > 0, In: part.Input.Load(), Out: part.Output.Load(), InKnown: part.Input.Load(), OutKnown: part.Output.Load(),
 		Held: time.Duration(part.Latency.Sum()),
 	}

@@ -59,10 +59,10 @@ func (a *arrivals) add(r *Request) {
 // client waited.
 func unfinished(c record.Class) bool {
 	switch c {
-	case record.CutOff, record.Cancelled, record.TimedOut, record.NoFirstByte, record.Stalled:
+	case record.TimedOut, record.NoFirstByte, record.Stalled:
 		return true
 	}
-	return false
+	return c.EndedHere()
 }
 
 // firstToken is the stamp of the first token event of a response that did not end well, or

@@ -8,8 +8,8 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// A request that this client ended, because the drain time was over or because the run was
-// stopped, has not failed: it would have taken longer. What had come of it by then is a sample
+// A request that this client ended, because the drain time was over, the run was stopped or its
+// user went away, has not failed: it would have taken longer. What had come of it by then is a sample
 // like any other, and what had not is a censored one: at least as long as the client waited.
 // A request that ran into a limit of the plan has failed, and has no latency.
 
@@ -103,7 +103,7 @@ func (c *course) sample(r *record.Record) (v int64, censored, ok bool) {
 // endedHere reports whether it was this client that ended a request, with nothing wrong. One
 // whose record is missing may have ended before, and nothing is known of it.
 func endedHere(f *record.Failure) bool {
-	return f != nil && (f.Class == record.CutOff || f.Class == record.Cancelled) && !f.Unrecorded()
+	return f != nil && f.Class.EndedHere() && !f.Unrecorded()
 }
 
 // cutColumns are the censored samples of metrics, each made when there is one.

@@ -23,6 +23,7 @@ type LiveStage [2]LivePart
 // nanoseconds, of requests that went well.
 type LivePart struct {
 	OK, Failed, Good atomic.Int64   // good ones meet all objectives; counted in the measured part
+	UserCancelled    atomic.Int64   // whose users went away: neither OK nor Failed
 	Input, Output    atomic.Int64   // tokens of requests that went well
 	TTFT, Latency    stat.Histogram // from Sent
 	TTFTFromDue      stat.Histogram
@@ -34,7 +35,7 @@ type LivePart struct {
 }
 
 // Ended is how many requests have ended.
-func (p *LivePart) Ended() int64 { return p.OK.Load() + p.Failed.Load() }
+func (p *LivePart) Ended() int64 { return p.OK.Load() + p.Failed.Load() + p.UserCancelled.Load() }
 
 // Failures are the failures by class.
 func (p *LivePart) Failures() map[record.Class]int64 {
@@ -78,6 +79,10 @@ func (l *LiveStats) grow(n int) {
 
 func (l *LiveStats) add(r *Request, good bool) {
 	p := &l.stage(r.Stage)[r.Phase]
+	if r.Failure.Left() {
+		p.UserCancelled.Add(1)
+		return
+	}
 	if r.Failure != nil {
 		p.fail(r.Failure.Class, 1)
 		p.Failed.Add(1)
@@ -151,6 +156,7 @@ func MergeLive(begin []*LiveStage, all []*LiveStats) *LiveStats {
 func (p *LivePart) merge(other *LivePart) {
 	p.OK.Add(other.OK.Load())
 	p.Failed.Add(other.Failed.Load())
+	p.UserCancelled.Add(other.UserCancelled.Load())
 	p.Good.Add(other.Good.Load())
 	p.Input.Add(other.Input.Load())
 	p.Output.Add(other.Output.Load())

@@ -14,8 +14,10 @@ type Totals struct {
 	Requests int64 // that ended, failed ones included
 	OK       int64
 	CutOff   int64
-	Good     int64 // succeeded and met every objective
-	Judged   bool  // there are objectives
+	// UserCancelled are those whose users went away: they have neither succeeded nor failed.
+	UserCancelled int64
+	Good          int64 // succeeded and met every objective
+	Judged        bool  // there are objectives
 
 	GoodLeast, GoodMost int64 // those that are good for certain, and those that can be
 
@@ -41,10 +43,16 @@ func (t *Totals) per(n float64, known bool) (float64, bool) {
 	return n / s, known
 }
 
-// share is n over all requests, where n is known.
+// share is n over all requests whose users stayed, where n is known.
 func (t *Totals) share(n int64, known bool) (float64, bool) {
-	return float64(n) / float64(max(t.Requests, 1)), known && t.Requests > 0
+	return float64(n) / float64(max(t.Stayed(), 1)), known && t.Stayed() > 0
 }
+
+// Stayed is how many requests ended whose users did not go away.
+func (t *Totals) Stayed() int64 { return t.Requests - t.UserCancelled }
+
+// Failed is how many requests failed.
+func (t *Totals) Failed() int64 { return t.Stayed() - t.OK }
 
 // rates are the metrics of a window as a whole.
 func rates() []Def {
@@ -87,15 +95,15 @@ func rates() []Def {
 		},
 		{
 			ID: "slo_attainment", Name: "Objectives attained", Unit: Share,
-			Formula: "requests that succeeded and met every objective ÷ all requests, failed ones included",
+			Formula: "requests that succeeded and met every objective ÷ all requests, failed ones included, without those whose users went away",
 			Help:    "Only with objectives.",
 			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Good, t.Judged) },
 		},
 		{
 			ID: "error_rate", Name: "Failed requests", Unit: Share,
 			Formula: "failed requests ÷ all requests",
-			Help:    "Every class of failure counts, cut off and cancelled ones too.",
-			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Requests-t.OK, true) },
+			Help:    "Every class of failure counts, cut off and cancelled ones too; requests whose users go away (`cancel`) count nowhere here.",
+			Rate:    func(t *Totals) (float64, bool) { return t.share(t.Failed(), true) },
 		},
 		{
 			ID: "request_count", Name: "Successful requests", Unit: Requests,

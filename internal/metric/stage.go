@@ -136,8 +136,11 @@ func (s *stageAggregate) hold(rec *record.Record, from, to time.Duration) {
 func (t *Totals) add(r *Request, good goodness) {
 	t.Requests++
 	if r.Failure != nil {
-		if r.Failure.Class == record.CutOff {
+		switch {
+		case r.Failure.Class == record.CutOff:
 			t.CutOff++
+		case r.Failure.Left():
+			t.UserCancelled++
 		}
 		return
 	}
@@ -196,6 +199,7 @@ func (t *Totals) merge(o *Totals) {
 	t.Requests += o.Requests
 	t.OK += o.OK
 	t.CutOff += o.CutOff
+	t.UserCancelled += o.UserCancelled
 	t.Good += o.Good
 	t.GoodLeast += o.GoodLeast
 	t.GoodMost += o.GoodMost
@@ -270,7 +274,11 @@ func (s *stageAggregate) count(r *Request, standIn bool) {
 	}
 }
 
+// fail counts a failure by its kind; that a user went away is none.
 func (s *stageAggregate) fail(r *Request) {
+	if r.Failure.Left() {
+		return
+	}
 	key := failureKey{r.Failure.Class, r.Failure.Status}
 	c := s.failures[key]
 	if c == nil {

@@ -183,9 +183,11 @@ func (s *Builder) moments(r *metric.Request, first time.Duration) {
 	if rec.Sent != record.Never {
 		b.over.add(after)
 	}
-	if rec.Failure != nil {
+	switch {
+	case rec.Failure.Left():
+	case rec.Failure != nil:
 		b.fail(s.kind(rec.Failure.Kind()), 1)
-	} else {
+	default:
 		b.ok++
 	}
 }

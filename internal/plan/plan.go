@@ -79,6 +79,7 @@ type Plan struct {
 	Saturation  Saturation
 	Capacity    Capacity
 	Measurement Measurement
+	Cancel      Cancel // users who go away
 	Drain       Duration
 	Grace       Duration
 	Goodput     []SLO
@@ -246,6 +247,13 @@ type Warmup struct {
 	Requests int64
 	Drain    bool
 	Auto     bool
+}
+
+// Cancel is about users who go away before their response is complete: the connection or stream of their
+// request is closed. The zero Cancel has none.
+type Cancel struct {
+	Share float64 // of the requests
+	After Length  // how long they wait once their request was sent, in milliseconds
 }
 
 // SLO is one service-level objective of goodput: Metric ≤ Max for each request.

@@ -1,5 +1,7 @@
 package record
 
+import "time"
+
 // Exchange is a request in flight: its record, and what those share beside the facts who
 // carry the request out, hold its response and decode it. Nothing of that is ever kept.
 type Exchange struct {
@@ -12,6 +14,9 @@ type Exchange struct {
 	// Watch is told of every read, with the body up to there; Optional. It is called
 	// while the connection is locked and must not wait for anything.
 	Watch func(body []byte)
+
+	// CancelAfter is how long after it was sent its user goes away; 0: never.
+	CancelAfter time.Duration
 
 	// MaySend is asked once more where a request had to wait for a connection, right before it goes, and before it goes
 	// again; nil means it may. It must not wait for anything.

@@ -12,26 +12,35 @@ type Class string
 
 // The classes of failure, in the order in which a request can meet them.
 const (
-	ClientResource Class = "client"       // this machine had no file descriptor, port or memory left for it
-	ResolveFailed  Class = "resolve"      // the host name has no address
-	ConnectFailed  Class = "connect"      // no connection was made
-	TLSFailed      Class = "tls"          // the handshake or the certificate failed
-	NoFirstByte    Class = "first_byte"   // time-out before the first byte of the response
-	Stalled        Class = "stall"        // time-out between two bytes of the response
-	TimedOut       Class = "timeout"      // time-out of the whole request
-	Dropped        Class = "dropped"      // the server closed the connection without a byte of a response
-	Reset          Class = "reset"        // the connection broke while the request or answer was in flight
-	Truncated      Class = "truncated"    // the response ended before its own framing said so
-	HTTPStatus     Class = "http_status"  // a response with a status other than 2xx
-	GRPCStatus     Class = "grpc_status"  // a gRPC status other than OK
-	StreamError    Class = "stream_error" // an error object inside a 2xx stream
-	Aborted        Class = "aborted"      // a 2xx answer whose finish reason says that the server gave up on it
-	BadBody        Class = "bad_body"     // a response that is not what the protocol says
-	TooLarge       Class = "too_large"    // a response, an event or headers beyond a limit of the plan
-	Cancelled      Class = "cancelled"    // stopped by the user before its end
-	CutOff         Class = "cut_off"      // in flight when the drain timeout was exceeded
-	WorkerLost     Class = "worker_lost"  // its worker ended, or was cut off, before the response was recorded
+	ClientResource Class = "client"         // this machine had no file descriptor, port or memory left for it
+	ResolveFailed  Class = "resolve"        // the host name has no address
+	ConnectFailed  Class = "connect"        // no connection was made
+	TLSFailed      Class = "tls"            // the handshake or the certificate failed
+	NoFirstByte    Class = "first_byte"     // time-out before the first byte of the response
+	Stalled        Class = "stall"          // time-out between two bytes of the response
+	TimedOut       Class = "timeout"        // time-out of the whole request
+	Dropped        Class = "dropped"        // the server closed the connection without a byte of a response
+	Reset          Class = "reset"          // the connection broke while the request or answer was in flight
+	Truncated      Class = "truncated"      // the response ended before its own framing said so
+	HTTPStatus     Class = "http_status"    // a response with a status other than 2xx
+	GRPCStatus     Class = "grpc_status"    // a gRPC status other than OK
+	StreamError    Class = "stream_error"   // an error object inside a 2xx stream
+	Aborted        Class = "aborted"        // a 2xx answer whose finish reason says that the server gave up on it
+	BadBody        Class = "bad_body"       // a response that is not what the protocol says
+	TooLarge       Class = "too_large"      // a response, an event or headers beyond a limit of the plan
+	Cancelled      Class = "cancelled"      // stopped by the user before its end
+	CutOff         Class = "cut_off"        // in flight when the drain timeout was exceeded
+	UserCancelled  Class = "user_cancelled" // its user went away, as the plan's load has it
+	WorkerLost     Class = "worker_lost"    // its worker ended, or was cut off, before the response was recorded
 )
+
+// EndedHere reports whether this side ended the requests of a class with nothing wrong: they would
+// have taken longer. That is no failure of the server.
+func (c Class) EndedHere() bool { return c == CutOff || c == Cancelled || c == UserCancelled }
+
+// Left reports whether the user of a request went away, as the plan's load has it: it has neither
+// succeeded nor failed. nil means it succeeded.
+func (f *Failure) Left() bool { return f != nil && f.Class == UserCancelled }
 
 // StillUnderway is how the message of a failure begins that a reader makes of a request whose
 // record is missing where the file ends.

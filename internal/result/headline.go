@@ -26,10 +26,10 @@ const (
 // met, how many requests failed, and the latency that most people ask for first. Every report begins with it.
 // Empty: there is nothing to say.
 func (r *Result) Headline() string {
-	sent, ok, failed := int64(0), int64(0), int64(0)
+	sent, ok, failed, left := int64(0), int64(0), int64(0), int64(0)
 	for i := range r.Stages {
 		c := &r.Stages[i].Counts
-		sent, ok, failed = sent+c.Sent, ok+c.OK, failed+c.Failed
+		sent, ok, failed, left = sent+c.Sent, ok+c.OK, failed+c.Failed, left+c.UserCancelled
 	}
 	if sent > 0 && ok == 0 {
 		return r.allFailed(sent)
@@ -46,11 +46,14 @@ func (r *Result) Headline() string {
 	}
 	if sent > 0 {
 		text := number.Plural(sent, "request")
+		if left > 0 {
+			text += ", " + number.Count(left) + " cancelled by their users"
+		}
 		switch {
 		case failed == 0:
 			text += ", none failed."
 		default:
-			text += fmt.Sprintf(", %s failed (%s%s).", number.Count(failed), number.Percent(float64(failed)/float64(sent)), r.mostOften())
+			text += fmt.Sprintf(", %s failed (%s%s).", number.Count(failed), number.Percent(float64(failed)/float64(sent-left)), r.mostOften())
 		}
 		parts = append(parts, text)
 	}

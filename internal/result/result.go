@@ -147,19 +147,23 @@ type TargetCounts struct {
 	Sent   int64 `json:"sent"`
 	OK     int64 `json:"ok"`
 	Failed int64 `json:"failed"`
+	// UserCancelled are those of Sent whose users went away: neither OK nor Failed.
+	UserCancelled int64 `json:"user_cancelled,omitempty"`
 }
 
 // Counts are numbers of requests of the measured phase.
 type Counts struct {
-	Sent      int64 `json:"sent"`
-	OK        int64 `json:"ok"`
-	Failed    int64 `json:"failed"` // with CutOff and Cancelled
-	CutOff    int64 `json:"cut_off"`
-	Warmup    int64 `json:"warmup"`           // not in Sent
-	Resent    int64 `json:"resent,omitempty"` // those of Sent that went twice
-	Scheduled int64 `json:"scheduled,omitempty"`
-	Waited    int64 `json:"waited,omitempty"`
-	Unsent    int64 `json:"unsent,omitempty"`
+	Sent   int64 `json:"sent"`
+	OK     int64 `json:"ok"`
+	Failed int64 `json:"failed"` // with CutOff and Cancelled
+	CutOff int64 `json:"cut_off"`
+	// UserCancelled are those of Sent whose users went away, as the plan has it: neither OK nor Failed.
+	UserCancelled int64 `json:"user_cancelled,omitempty"`
+	Warmup        int64 `json:"warmup"`           // not in Sent
+	Resent        int64 `json:"resent,omitempty"` // those of Sent that went twice
+	Scheduled     int64 `json:"scheduled,omitempty"`
+	Waited        int64 `json:"waited,omitempty"`
+	Unsent        int64 `json:"unsent,omitempty"`
 	// RetryAfter is how often a slot of a closed loop waited because the server asked for it,
 	// RetryAfterWait the seconds that all slots did so together; warm-up included.
 	RetryAfter     int64   `json:"retry_after,omitempty"`

@@ -16,13 +16,9 @@ func (r *Result) Failing() bool {
 		return c.Name == FailuresCheck && !c.OK && !c.Undecided
 	})
 	return over || slices.ContainsFunc(r.Stages, func(s Stage) bool {
-		return s.Counts.OK == 0 && slices.ContainsFunc(s.Failures, func(f record.FailureCount) bool { return !EndedHere(f.Class) })
+		return s.Counts.OK == 0 && slices.ContainsFunc(s.Failures, func(f record.FailureCount) bool { return !f.Class.EndedHere() })
 	})
 }
-
-// EndedHere reports whether this side has ended the requests of a class: at the end of a
-// stage or when the run was stopped. That is no failure of the server.
-func EndedHere(c record.Class) bool { return c == record.CutOff || c == record.Cancelled }
 
 // StageVerdict says whether the figures of one stage can be trusted. A check of the whole run
 // counts for every stage.

@@ -437,10 +437,14 @@ func (p *setup) engine(q *promptSource, c *target.Client, sink *collect.Collecto
 	if sleeper == nil {
 		sleeper = load.NewSleeper
 	}
+	var cancel func(seq int64) time.Duration
+	if p.plan.Cancel.Share > 0 {
+		cancel = prompt.NewCancellation(p.plan.Cancel, p.plan.Seed).After
+	}
 	return engine.New(engine.Config{
 		Now: p.clock.Now, Source: q.Source, Prepare: prepare, Decoder: c.Decoder, Sink: sink, Session: sink.Session,
 		NewSleeper: sleeper, Live: live, Feeders: runtime.GOMAXPROCS(0), MaySend: p.maySend,
 		Retries: p.plan.Target.Retries.Count, Backoff: time.Duration(p.plan.Target.Retries.Backoff),
-		IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,
+		CancelAfter: cancel, IgnoreRetryAfter: p.plan.Target.RetryAfter == plan.RetryIgnore,
 	})
 }

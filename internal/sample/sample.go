@@ -27,6 +27,7 @@ type StageSamples struct {
 	out, in []float32 // tokens; NaN: not known
 	ok      []bool
 	good    []bool
+	left    []bool // their users went away: they are neither ok nor failed
 	seq     []int64  // places in the run
 	prompt  []uint64 // hashes; 0: not known
 	first   int64    // place of the stage's first request, also of one that is not measured
@@ -55,7 +56,7 @@ func empty(metrics []string) *StageSamples {
 
 // reset takes all requests out, and keeps the memory.
 func (s *StageSamples) reset() {
-	*s = StageSamples{sent: s.sent[:0], end: s.end[:0], out: s.out[:0], in: s.in[:0], ok: s.ok[:0], good: s.good[:0], seq: s.seq[:0],
+	*s = StageSamples{sent: s.sent[:0], end: s.end[:0], out: s.out[:0], in: s.in[:0], ok: s.ok[:0], good: s.good[:0], left: s.left[:0], seq: s.seq[:0],
 		prompt: s.prompt[:0], columns: s.columns, first: math.MaxInt64}
 	for _, c := range s.columns {
 		*c = column{def: c.def, every: 1, values: c.values[:0], ends: c.ends[:0]}
@@ -82,6 +83,7 @@ func (s *StageSamples) add(r *metric.Request) {
 	s.in = append(s.in, tokens(r.In.N, r.In.Source != record.Uncounted))
 	s.seq, s.prompt = append(s.seq, r.Seq), append(s.prompt, r.Prompt)
 	s.ok, s.good = append(s.ok, r.Failure == nil), append(s.good, r.Good)
+	s.left = append(s.left, r.Failure.Left())
 	for _, c := range s.columns {
 		c.add(r)
 	}
@@ -103,6 +105,7 @@ func (s *StageSamples) join(part *StageSamples) {
 	s.sent, s.end = append(s.sent, part.sent...), append(s.end, part.end...)
 	s.out, s.in = append(s.out, part.out...), append(s.in, part.in...)
 	s.ok, s.good = append(s.ok, part.ok...), append(s.good, part.good...)
+	s.left = append(s.left, part.left...)
 	s.seq, s.prompt = append(s.seq, part.seq...), append(s.prompt, part.prompt...)
 	s.first = min(s.first, part.first)
 	for id, c := range s.columns {
@@ -177,6 +180,8 @@ func (s *StageSamples) several(id string) bool {
 func (s *StageSamples) appendSamples(to []float64, id string, i uint32) []float64 {
 	c := s.columns[id]
 	switch {
+	case c == nil && s.left[i]:
+		return to
 	case c == nil:
 		if id == errorRate && !s.ok[i] || id == attainment && s.good[i] {
 			return append(to, 1)

@@ -19,7 +19,7 @@ type RequestTimes struct {
 
 // PassageOf reads a record.
 func PassageOf(rec *record.Record) RequestTimes {
-	return RequestTimes{Due: rec.Due, Sent: rec.Sent, End: rec.End, Failed: rec.Failure != nil}
+	return RequestTimes{Due: rec.Due, Sent: rec.Sent, End: rec.End, Failed: rec.Failure != nil && !rec.Failure.Left()}
 }
 
 // StepLog takes down the requests of a search. It may be used concurrently.

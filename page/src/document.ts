@@ -25,7 +25,7 @@ export interface Check {
 export interface Span { begin_s: number; end_s: number }
 
 export interface Counts {
-  sent: number; ok: number; failed: number; cut_off: number; warmup: number;
+  sent: number; ok: number; failed: number; cut_off: number; user_cancelled?: number; warmup: number;
   resent?: number; scheduled?: number; waited?: number; unsent?: number;
 }
 

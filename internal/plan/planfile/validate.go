@@ -68,6 +68,7 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	}
 	c.levels(p)
 	c.measurement(&p.Measurement)
+	c.fields("cancel", &p.Cancel)
 	c.time("drain", p.Drain)
 	c.time("grace", p.Grace)
 	c.goodput(p.Goodput)

@@ -53,6 +53,12 @@ func (p *printer) comparison(r *result.Result) {
 		t.add(name, screen.Clip(screen.Clean(s.Load), p.loadWidth()), number.Count(s.Counts.OK), number.Count(s.Counts.Failed))
 		all = append(all, s.Metrics)
 	}
+	if slices.ContainsFunc(stages, func(s result.Stage) bool { return s.Counts.UserCancelled > 0 }) {
+		t.columns = append(t.columns, column{title: "Cancelled", keep: 94})
+		for i := range stages {
+			t.rows[i] = append(t.rows[i], number.Count(stages[i].Counts.UserCancelled))
+		}
+	}
 	if !slices.ContainsFunc(stages, func(s result.Stage) bool { return s.Verdict == nil }) {
 		t.columns = append(t.columns, column{title: "Verdict", left: true, keep: 94})
 		for i := range stages {

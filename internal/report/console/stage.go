@@ -78,6 +78,9 @@ func (p *printer) counts(s *result.Stage) {
 	if c.CutOff > 0 {
 		text += " (" + number.Count(c.CutOff) + " of them cut off)"
 	}
+	if c.UserCancelled > 0 {
+		text += ", " + number.Count(c.UserCancelled) + " cancelled by their users"
+	}
 	if c.Warmup > 0 {
 		text += "; before that " + number.Plural(c.Warmup, "warm-up request")
 	}

@@ -111,6 +111,9 @@ func (t *table) counts(s *result.Stage, window string, c result.Counts) {
 	t.requests(s, window, "requests_ok", c.OK)
 	t.requests(s, window, "requests_failed", c.Failed)
 	t.requests(s, window, "requests_cut_off", c.CutOff)
+	if c.UserCancelled > 0 {
+		t.requests(s, window, "requests_user_cancelled", c.UserCancelled)
+	}
 }
 
 func (t *table) requests(s *result.Stage, window, name string, n int64) {

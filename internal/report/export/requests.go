@@ -56,6 +56,9 @@ func (v *view) phase() string {
 }
 
 func (v *view) status() string {
+	if v.Failure.Left() {
+		return "cancelled"
+	}
 	if v.Failure != nil {
 		return "failed"
 	}
@@ -118,7 +121,7 @@ func common() []Column {
 		{Name: "stage", Kind: Whole, Help: "its stage, from 0, as in `result.json`", of: func(v *view) Cell { return integer(int64(v.Stage)) }},
 		{Name: "phase", Kind: Text, repeats: true, Help: "`measured`, `warmup`, `closing` (only ends a sequence) or `search` (a step of the search for saturation)", of: func(v *view) Cell { return words(v.phase()) }},
 		{Name: "steady", Kind: Flag, Help: "it ended in the steady window of its stage", of: func(v *view) Cell { return yesNo(v.reader.Steady()) }},
-		{Name: "status", Kind: Text, repeats: true, Help: "`ok` or `failed`", of: func(v *view) Cell { return words(v.status()) }},
+		{Name: "status", Kind: Text, repeats: true, Help: "`ok`, `failed`, or `cancelled`: its user went away (`cancel`)", of: func(v *view) Cell { return words(v.status()) }},
 	}
 }
 

@@ -116,6 +116,13 @@ func (p *printer) figures(r *result.Result) {
 		failed.cells = append(failed.cells, number.Count(s.Counts.Failed))
 	}
 	columns, anyThin := []column{stage, load, good, failed}, false
+	if slices.ContainsFunc(stages, func(s result.Stage) bool { return s.Counts.UserCancelled > 0 }) {
+		left := column{title: "Cancelled by users"}
+		for i := range stages {
+			left.cells = append(left.cells, number.Count(stages[i].Counts.UserCancelled))
+		}
+		columns = append(columns, left)
+	}
 	if r.Differs() {
 		verdict := column{title: "Verdict", left: true}
 		for i := range stages {

@@ -115,7 +115,11 @@ func (b *board) requests(at int64, stage string, step, last *timeline.Step) {
 		const name, help = "inferometer_requests_total", "Requests that have ended."
 		b.counter(at, step.OK[phase], name, help, "stage", stage, "phase", phase.String(), "outcome", "ok")
 		for _, class := range slices.Sorted(maps.Keys(last.Failed[phase])) {
-			b.counter(at, step.Failed[phase][class], name, help, "stage", stage, "phase", phase.String(), "outcome", "failed", "error_type", string(class))
+			outcome := "failed"
+			if class == record.UserCancelled {
+				outcome = "cancelled"
+			}
+			b.counter(at, step.Failed[phase][class], name, help, "stage", stage, "phase", phase.String(), "outcome", outcome, "error_type", string(class))
 		}
 	}
 }

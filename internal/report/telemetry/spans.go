@@ -101,7 +101,9 @@ func (s *Spans) about(span *otlp.Span, rec *record.Record, model string) {
 	span.Add(rec.Status > 0, otlp.Int("http.response.status_code", rec.Status))
 	span.Add(rec.Sent >= 0, otlp.Double("inferometer.schedule_delay", (rec.Sent-rec.Due).Seconds()))
 	if f := rec.Failure; f != nil {
-		span.Status = otlp.Status{Code: otlp.StatusError, Message: f.Message}
+		if !f.Left() {
+			span.Status = otlp.Status{Code: otlp.StatusError, Message: f.Message}
+		}
 		span.Add(true, otlp.Text("error.type", string(f.Class)))
 		return
 	}

@@ -35,7 +35,7 @@ type Step struct {
 	At     time.Duration              // its end, on the run's clock
 	Sent   [2]int64                   // requests, by phase
 	OK     [2]int64                   // those that went well and have ended
-	Failed [2]Classes                 // the others
+	Failed [2]Classes                 // the others, those whose users went away among them
 	In     int64                      // tokens of prompts, of measured requests that went well
 	Out    int64                      // those of responses
 	Spread [latencies]NativeHistogram // in the step alone, of measured requests that went well

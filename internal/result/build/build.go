@@ -174,7 +174,7 @@ func buildStage(p *plan.Plan, i int, mark *record.StageSummary, sum *metric.Stag
 	}
 	for _, o := range sum.Objectives {
 		s.Goodput = append(s.Goodput, result.SLO{Metric: o.Metric, MaxMS: result.Millis(time.Duration(o.Max)), Met: o.Met,
-			Of: sum.Whole.Totals.Requests})
+			Of: sum.Whole.Totals.Stayed()})
 	}
 	if sum.Steady != nil {
 		s.Steady = &result.Steady{
@@ -219,7 +219,7 @@ func workers(list []record.WorkerInfo, sum *metric.StageStats) []result.Worker {
 }
 
 func partCounts(w *metric.Stats) result.TargetCounts {
-	return result.TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Requests - w.Totals.OK}
+	return result.TargetCounts{Sent: w.Totals.Requests, OK: w.Totals.OK, Failed: w.Totals.Failed(), UserCancelled: w.Totals.UserCancelled}
 }
 
 // constant is the concurrency or the rate of a stage that does not change it.
@@ -234,7 +234,7 @@ func constant(s *plan.Stage) (concurrency int, rate float64) {
 }
 
 func counts(t *metric.Totals) result.Counts {
-	return result.Counts{Sent: t.Requests, OK: t.OK, Failed: t.Requests - t.OK, CutOff: t.CutOff}
+	return result.Counts{Sent: t.Requests, OK: t.OK, Failed: t.Failed(), CutOff: t.CutOff, UserCancelled: t.UserCancelled}
 }
 
 func spanOf(t *metric.Totals) result.Span {

@@ -19,10 +19,10 @@ const namedClasses = 3
 // failures judges how many requests failed, and how many recorded sessions: what is
 // measured is what succeeded, and a server that fails is often quick at it.
 func (j *judge) failures(i int, sum *metric.StageStats) {
-	of, failed := sum.Whole.Totals.Requests, int64(0)
+	of, failed := sum.Whole.Totals.Stayed(), int64(0)
 	var kinds []record.FailureCount
 	for _, f := range sum.Failures {
-		if result.EndedHere(f.Class) {
+		if f.Class.EndedHere() {
 			of -= f.Count
 			continue
 		}
@@ -70,7 +70,7 @@ type SessionTally struct {
 // AddSession takes note of a session that was played.
 func (f *Inputs) AddSession(m *record.SessionSummary) {
 	class, _, _ := strings.Cut(m.Message, ":")
-	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && result.EndedHere(record.Class(class)) {
+	if m.Cause == record.SessionHalted || m.Cause == record.RequestFailed && record.Class(class).EndedHere() {
 		return
 	}
 	if f.Sessions == nil {

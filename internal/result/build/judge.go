@@ -224,8 +224,11 @@ func (j *judge) requests(i int, sum *metric.StageStats) bool {
 // noneSucceeded says why no request succeeded. What this side has ended says little of the
 // server where others failed by themselves.
 func (j *judge) noneSucceeded(requests int64, failures []record.FailureCount) string {
-	if i := slices.IndexFunc(failures, func(f record.FailureCount) bool { return !result.EndedHere(f.Class) }); i >= 0 {
+	if i := slices.IndexFunc(failures, func(f record.FailureCount) bool { return !f.Class.EndedHere() }); i >= 0 {
 		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. %s", number.Plural(requests, "request"), failure(&failures[i]), remedy(&failures[i]))
+	}
+	if len(failures) == 0 {
+		return j.words(message.New("No request finished before its user went away: %s. Let fewer of them go, or later.", number.Plural(requests, "request")))
 	}
 	if failures[0].Class == record.Cancelled {
 		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Plural(requests, "request"))

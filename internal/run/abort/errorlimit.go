@@ -26,7 +26,7 @@ func NewErrorLimit(most plan.MaxErrors, stop Stopper) *ErrorLimit {
 // Count takes note of how a request ended; "": well.
 func (f *ErrorLimit) Count(class record.Class) {
 	ended := f.ended.Add(1)
-	if class == "" || class == record.Cancelled || class == record.CutOff {
+	if class == "" || class.EndedHere() {
 		return
 	}
 	failed := f.failed.Add(1)

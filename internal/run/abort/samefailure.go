@@ -55,7 +55,7 @@ func (a *SameFailure) Add(rec *record.Record) {
 		a.open.Store(false)
 		return
 	}
-	if f.Class == record.Cancelled || f.Class == record.CutOff {
+	if f.Class.EndedHere() {
 		return
 	}
 	a.mu.Lock()

@@ -61,7 +61,7 @@ func New(list []plan.Breaker, open func(reason record.StopReason)) (*Set, error)
 // Add takes a decoded record into account. One that this program broke off itself says
 // nothing about the server.
 func (s *Set) Add(rec *record.Record) {
-	if f := rec.Failure; f != nil && (f.Class == record.Cancelled || f.Class == record.CutOff) {
+	if f := rec.Failure; f != nil && f.Class.EndedHere() {
 		return
 	}
 	doc := document(rec)

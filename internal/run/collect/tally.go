@@ -22,6 +22,8 @@ func (w *worker) count(f *record.Failure) {
 	class := record.Class("")
 	if f != nil {
 		class = f.Class
+	}
+	if f != nil && !f.Left() {
 		w.failures[f.Kind()]++
 	}
 	if w.c.cfg.Judge != nil {

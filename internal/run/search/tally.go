@@ -79,7 +79,7 @@ func (t *objectiveTracker) Add(rec *record.Record) {
 			of.sums[j].Add(r.seen[j])
 		}
 		of.late.Add(int64(max(rec.Sent-rec.Due-rec.Held, 0)))
-		if f := rec.Failure; f != nil && f.Class != record.CutOff && f.Class != record.Cancelled {
+		if f := rec.Failure; f != nil && !f.Class.EndedHere() {
 			of.failures[failureOf(f)]++
 		}
 	}
@@ -159,7 +159,7 @@ func (c *count) part(at time.Duration) int {
 // see holds a request against an objective. One that was cut off has taken at least as long as it
 // was in flight.
 func (o *objective) see(reader *metric.Reader, r *metric.Request, spread *stat.Histogram) (b capacity.Batch) {
-	cut := r.Failure != nil && (r.Failure.Class == record.CutOff || r.Failure.Class == record.Cancelled)
+	cut := r.Failure != nil && r.Failure.Class.EndedHere()
 	count := func(bad bool) {
 		b.N++
 		if bad {
@@ -167,6 +167,7 @@ func (o *objective) see(reader *metric.Reader, r *metric.Request, spread *stat.H
 		}
 	}
 	switch {
+	case r.Failure.Left() && (o.id == goodShare || o.id == failedShare): // neither good nor failed
 	case o.id == goodShare:
 		good, _ := reader.Good()
 		count(!good)

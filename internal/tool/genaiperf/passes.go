@@ -21,7 +21,7 @@ type pass struct {
 
 // add takes a measured request. What was broken off at the end belongs to no interval.
 func (p *passes) add(rec *record.Record) {
-	if f := rec.Failure; f != nil && (f.Class == record.CutOff || f.Class == record.Cancelled) {
+	if f := rec.Failure; f != nil && f.Class.EndedHere() {
 		return
 	}
 	i := 0

@@ -103,6 +103,9 @@ func (q *request) Wrote(sent, written time.Duration) {
 	}
 	if written != record.Never {
 		q.rec.Written, q.sent = written, true
+		if q.rec.CancelAfter > 0 {
+			f.alarm.Set(written + q.rec.CancelAfter)
+		}
 		if q.answered {
 			f.finish(q, nil)
 		}
@@ -302,6 +305,8 @@ func (f *flow) expire() {
 	now, limits := f.client.clock.Now(), f.client.options.Limits
 	var next time.Duration
 	for _, q := range f.waiting {
+		limits.Cancel = q.rec.CancelAfter
+		limits := limits.Wrote(q.from(), q.rec.Written)
 		if class := limits.Over(q.from(), q.latest, now); class != "" {
 			f.finish(q, &timedconn.Expired{Class: class})
 		} else if due := limits.Due(q.from(), q.latest); due != 0 && (next == 0 || due < next) {

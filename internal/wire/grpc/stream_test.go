@@ -372,6 +372,40 @@ func TestCancelOneAmongOthers(t *testing.T) {
 	}
 }
 
+// A user who goes away leaves the stream to the others on it; one that is alone on it ends it.
+func TestUserCancels(t *testing.T) {
+	gone := make(chan error, 1000)
+	s := serve(t, func(_ any, st real.ServerStream) error {
+		for {
+			m, err := recv(st)
+			if err != nil {
+				gone <- st.Context().Err()
+				return nil
+			}
+			if id, rest, _ := strings.Cut(m, " "); rest != "never" {
+				_ = send(st, ".%s fine", id)
+			}
+		}
+	})
+	c := s.client(t, Options{Streams: 1})
+	for range 2 {
+		rec := &record.Exchange{Record: record.Record{Sent: record.Never, Written: record.Never}, CancelAfter: 30 * time.Millisecond}
+		c.Stream(t.Context(), streamMethod, "a", message(t, c, "a never"), rec, sortTest)
+		if rec.Failure == nil || rec.Failure.Class != record.UserCancelled {
+			t.Fatalf("failure %+v", rec.Failure)
+		}
+		if late := rec.End - rec.Written; late < rec.CancelAfter {
+			t.Errorf("gave up %v after it was written", late)
+		}
+		select {
+		case <-gone:
+		case <-time.After(patience):
+			t.Fatal("the server was not told")
+		}
+		wantOK(t, ask(t, t.Context(), c, 0, "b", "b fine"), ".b fine")
+	}
+}
+
 // waitFor waits until a request is on the first stream.
 func waitFor(t testing.TB, c *Client, id string) {
 	t.Helper()

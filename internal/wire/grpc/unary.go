@@ -75,7 +75,7 @@ func (c *Client) single(rec *record.Exchange, encoding string, largest limitio.L
 func (c *Client) fail(ctx context.Context, rec *record.Exchange, err error) {
 	http1.Fail(ctx, rec, err, c.clock.Now())
 	f := rec.Failure
-	if f.Class == record.Cancelled || f.Class == record.CutOff {
+	if f.Class.EndedHere() {
 		return
 	}
 	var status *StatusError

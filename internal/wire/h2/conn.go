@@ -212,6 +212,8 @@ func (c *conn) expire() {
 		if st.open != nil {
 			continue // those who speak on it have limits, it has none
 		}
+		limits.Cancel = st.rec.CancelAfter
+		limits := limits.Wrote(st.from(), st.rec.Written)
 		class, due := limits.Over(st.from(), st.latest, now), limits.Due(st.from(), st.latest)
 		if st.endBy != 0 && (due == 0 || st.endBy < due) {
 			due = st.endBy
@@ -221,7 +223,7 @@ func (c *conn) expire() {
 			st.rec.Unterminated, st.rec.End = true, st.said
 			c.drop(i, nil, codeCancel)
 		case class != "":
-			if c.heard < st.from() && !c.leaving {
+			if class != record.UserCancelled && c.heard < st.from() && !c.leaving {
 				// Nothing at all has come since: the connection may be dead.
 				c.leaving = true
 				c.client.forget(c, false)

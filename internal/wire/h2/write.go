@@ -65,6 +65,9 @@ func (c *conn) wrote(sent, written time.Duration, whole bool) {
 		}
 		if p.last && whole {
 			st.rec.Written = written
+			if st.rec.CancelAfter > 0 {
+				c.alarm.Set(written + st.rec.CancelAfter)
+			}
 		}
 		if st.stamp = false; st.answered {
 			c.end(i, nil)

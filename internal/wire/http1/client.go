@@ -200,8 +200,10 @@ func (c *Client) exchange(ctx context.Context, l *pooledConn, req *Request, rec 
 		rec.Flight.SetSent(now)
 	}
 	r := l.expect(c, req, rec)
+	limits := c.limits
+	limits.Cancel = rec.CancelAfter
 	var err error
-	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, now, req.wire, c.limits, l.add)
+	rec.Sent, rec.Written, err = l.conn.Exchange(ctx, now, req.wire, limits, l.add)
 	l.rec, rec.Body, r.body = nil, r.body, nil
 	if c.Chunks && rec.Folded == 0 { // of a response too long to keep, reads are enough
 		rec.Marks = perChunk(rec.Marks, r.ends)

@@ -182,6 +182,10 @@ func (x *exchange) send() error {
 	x.sent = c.sock.began(x.sent)
 	x.written = c.sock.clock.Now()
 	c.sock.blur.asked, c.sock.blur.held = x.sent, 0
+	if x.lim.Cancel > 0 && err == nil {
+		x.lim = x.lim.Wrote(x.sent, x.written)
+		c.limit.arm(x.lim.Due(x.sent, x.latest), x.written)
+	}
 	return err
 }
 
@@ -242,7 +246,8 @@ func (x *exchange) read(send func() error) error {
 // pastLimit reports whether the exchange was to be over by a time at which something
 // still came.
 func (x *exchange) pastLimit(now time.Duration) bool {
-	return x.lim.Request != 0 && now >= x.sent+x.lim.Request || x.c.endBy != 0 && now >= x.c.endBy || x.c.limit.aborted.Load()
+	over := func(limit time.Duration) bool { return limit != 0 && now >= x.sent+limit }
+	return over(x.lim.Request) || over(x.lim.left) || x.c.endBy != 0 && now >= x.c.endBy || x.c.limit.aborted.Load()
 }
 
 // readEach reads from r, which sits on top of s, until f wants no more.

@@ -11,7 +11,18 @@ type Timeouts struct {
 	FirstByte time.Duration // from its sending to the first read of the response
 	Stall     time.Duration // between two reads
 	Request   time.Duration // from its sending to its end
+	Cancel    time.Duration // from when all of it was written to when its user goes away
 	Header    int           // bytes of the response's headers
+
+	left time.Duration // Cancel from its sending; 0: it was not written yet
+}
+
+// Wrote are the limits of a request that was written: its user has begun to wait.
+func (l Timeouts) Wrote(sent, written time.Duration) Timeouts {
+	if l.Cancel > 0 && written != record.Never {
+		l.left = written - sent + l.Cancel
+	}
+	return l
 }
 
 // Due is the nearest time at which a request runs into one of its limits; 0:
@@ -24,6 +35,7 @@ func (l Timeouts) Due(sent, latest time.Duration) time.Duration {
 		}
 	}
 	nearer(sent, l.Request)
+	nearer(sent, l.left)
 	if latest == record.Never {
 		nearer(sent, l.FirstByte)
 	} else {
@@ -35,6 +47,8 @@ func (l Timeouts) Due(sent, latest time.Duration) time.Duration {
 // Over is the limit that a request has run into by now; empty: none.
 func (l Timeouts) Over(sent, latest, now time.Duration) record.Class {
 	switch {
+	case l.left != 0 && now >= sent+l.left && (l.Request == 0 || l.left <= l.Request):
+		return record.UserCancelled
 	case l.Request != 0 && now >= sent+l.Request:
 		return record.TimedOut
 	case latest == record.Never && l.FirstByte != 0 && now >= sent+l.FirstByte:
@@ -89,6 +103,8 @@ func (e *Expired) Error() string {
 		return "no first byte in time"
 	case record.Stalled:
 		return "no further byte in time"
+	case record.UserCancelled:
+		return "its user went away"
 	default:
 		return "not finished in time"
 	}

@@ -7,7 +7,7 @@ export interface SideFacts { name: string; runs: RunFacts[] | null }
 
 export interface Clash { field: string; side: number; first: string; other: string; matters: boolean }
 
-export interface LoadSide { side: number; load: string; stages: number[] | null; ok: number; failed: number; seconds: number }
+export interface LoadSide { side: number; load: string; stages: number[] | null; ok: number; failed: number; user_cancelled?: number; seconds: number }
 
 export interface Interval { lo: number; hi: number; relative_lo?: number; relative_hi?: number }
 

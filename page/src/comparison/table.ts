@@ -1,6 +1,6 @@
 // The comparison itself: every figure of both sides with its difference.
 import { h, refresh } from "../dom";
-import { fixed, group, inScale, plural, type Scale, scaleFor, share, trimZeros } from "../format";
+import { count, fixed, group, inScale, plural, type Scale, scaleFor, share, trimZeros } from "../format";
 import { frame, type Section, type State } from "../section/section";
 import { apart, bar, reachOf, tone } from "./bar";
 import type { Figure, Load, Row, Table } from "./document";
@@ -28,7 +28,7 @@ export function comparison(): Section<Sides> {
 function measured(m: Sides, load: Load): string {
   const each = (load.sides ?? []).map((s) => {
     const n = (s.stages ?? []).filter((i) => i >= 0).length;
-    return `${m.short(s.side)} ${load.same_load ? "" : `(${s.load}) `}${plural(s.ok, "request")}${s.failed > 0 ? ` and ${plural(s.failed, "failure")}` : ""}${n > 1 ? ` in ${n} runs` : ""}`;
+    return `${m.short(s.side)} ${load.same_load ? "" : `(${s.load}) `}${plural(s.ok, "request")}${s.failed > 0 ? ` and ${plural(s.failed, "failure")}` : ""}${s.user_cancelled ? `, ${count(s.user_cancelled)} cancelled by their users` : ""}${n > 1 ? ` in ${n} runs` : ""}`;
   });
   return `${load.name}: ${each.join("; ")}.`;
 }

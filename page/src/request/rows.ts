@@ -62,7 +62,10 @@ export class Rows {
 
   value(f: Field, i: number): number { return this.fields[f][i] ?? -1; }
 
-  failed(i: number): boolean { return this.value("failure", i) > 0; }
+  failed(i: number): boolean { return this.value("failure", i) > 0 && !this.left(i); }
+
+  // left: its user went away, which is no failure.
+  left(i: number): boolean { return this.failure(i).class === "user_cancelled"; }
 
   // failure is why a request failed; of one that did not, its class is empty.
   failure(i: number): Failure { return this.failures[this.value("failure", i)] ?? { class: "" }; }
@@ -80,12 +83,12 @@ export class Rows {
   }
 
   // outcome is how a request ended, in a word or two.
-  outcome(i: number): string { return this.failed(i) ? (this.names[this.value("failure", i)] ?? "failed") : "ok"; }
+  outcome(i: number): string { return this.failed(i) || this.left(i) ? (this.names[this.value("failure", i)] ?? "failed") : "ok"; }
 
   // kinds are the failures that there are, by name, with how many requests each has; the most frequent are first.
   kinds(): [name: string, requests: number][] {
     const of = new Map<string, number>();
-    for (let i = 0; i < this.n; i++) if (this.failed(i)) of.set(this.outcome(i), (of.get(this.outcome(i)) ?? 0) + 1);
+    for (let i = 0; i < this.n; i++) if (this.outcome(i) !== "ok") of.set(this.outcome(i), (of.get(this.outcome(i)) ?? 0) + 1);
     return [...of].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   }
 
@@ -99,7 +102,7 @@ export class Rows {
   }
 
   private wants(w: Wanted, i: number): boolean {
-    if (w.outcome === "ok" ? this.failed(i) : w.outcome === "failed" ? !this.failed(i) : w.outcome !== "" && (!this.failed(i) || this.outcome(i) !== w.outcome.slice(1))) return false;
+    if (w.outcome === "failed" ? !this.failed(i) : w.outcome !== "" && this.outcome(i) !== (w.outcome === "ok" ? "ok" : w.outcome.slice(1))) return false;
     if (w.stage >= 0 && this.value("stage", i) !== w.stage) return false;
     if (w.target >= 0 && this.target[i] !== w.target) return false;
     if (w.session >= 0 && this.session[i] !== w.session) return false;

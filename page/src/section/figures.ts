@@ -49,6 +49,7 @@ function outcomes(stage: Stage): HTMLElement {
   if (stage.rate && answered) rows.push(["answered", inScale(scaleFor(answered.unit, answered.avg), answered.avg) + "/s"]);
   for (const f of (stage.failures ?? []).slice(0, 3)) rows.push([failureName(f.class, f.status), count(f.count)]);
   if (c.cut_off > 0) rows.push(["cut off", count(c.cut_off)]);
+  if (c.user_cancelled) rows.push(["cancelled by users", count(c.user_cancelled)]);
   if (c.unsent) rows.push(["never sent", count(c.unsent)]);
   return h("div", { class: "figure" },
     h("h3", {}, "Requests"), h("p", { class: "big" }, count(c.ok), h("span", { class: "unit" }, " ok")),

@@ -23,6 +23,7 @@ export function counted(stage: Stage): string {
   let t = `${plural(c.sent, "request")} in ${seconds(stage.window.end_s - stage.window.begin_s)}: ${count(c.ok)} ok`;
   if (c.failed > 0) t += `, ${count(c.failed)} failed`;
   if (c.cut_off > 0) t += ` (${count(c.cut_off)} of them cut off)`;
+  if (c.user_cancelled) t += `, ${count(c.user_cancelled)} cancelled by their users`;
   if (c.warmup > 0) t += `; before that ${plural(c.warmup, "warm-up request")}`;
   t += ".";
   if (c.scheduled) t += ` ${count(c.scheduled)} scheduled, ${count(c.waited ?? 0)} of them waited for a slot, ${count(c.unsent ?? 0)} never sent.`;

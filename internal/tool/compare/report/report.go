@@ -145,9 +145,12 @@ func about(c *compare.Comparison, l *compare.Load, t *compare.Table) string {
 		if s.Side != 0 && s.Side != t.Side {
 			continue
 		}
-		text := c.Sides[s.Side].Name + " " + number.Plural(s.OK+s.Failed, "request")
+		text := c.Sides[s.Side].Name + " " + number.Plural(s.OK+s.Failed+s.UserCancelled, "request")
 		if s.Seconds > 0 {
 			text += " in " + number.Seconds(s.Seconds)
+		}
+		if s.UserCancelled > 0 {
+			text += ", " + number.Count(s.UserCancelled) + " cancelled by their users"
 		}
 		if s.Failed > 0 {
 			text += ", " + number.Count(s.Failed) + " failed"

@@ -200,7 +200,7 @@ func (f *Fold) Add(rec *record.Record) {
 }
 
 func (f *Fold) fail(failure *record.Failure) {
-	if failure.Class == record.CutOff || failure.Class == record.Cancelled {
+	if failure.Class.EndedHere() {
 		return
 	}
 	known := f.failures[failure.Class]

@@ -77,7 +77,7 @@ func (o *Options) Counts(rec *record.Record) bool {
 }
 
 func brokenOff(rec *record.Record) bool {
-	return rec.Failure != nil && (rec.Failure.Class == record.Cancelled || rec.Failure.Class == record.CutOff)
+	return rec.Failure != nil && rec.Failure.Class.EndedHere()
 }
 
 // Seen is a record as reports see it. The original takes a stream with status 200 for a

@@ -31,6 +31,9 @@ func (b *builder) workload() {
 	if b.given("think-time") {
 		b.thinkTime(b.last("think-time"))
 	}
+	if b.given("cancel") {
+		b.cancel(b.last("cancel"))
+	}
 	for _, flag := range []string{"sessions", "turns", "think-time"} {
 		if b.given(flag) && !b.draft.Given("data.source") && p.Data.File == "" {
 			b.draft.Put("data.source", b.shown(flag), plan.SourceSessions)
@@ -191,10 +194,32 @@ var spans = regexp.MustCompile(`\d[\d.]*(?:ns|us|µs|ms|s|m|h)?(?:\d[\d.]*(?:ns|
 
 // thinkTime is a distribution of times, which the plan has in milliseconds.
 func (b *builder) thinkTime(text string) {
-	const flag, hint = "--think-time", "such as 2s, 1s-5s or normal:mean=2s,stddev=500ms,min=100ms"
+	if ms, zero := b.milliseconds("--think-time", text, "such as 2s, 1s-5s or normal:mean=2s,stddev=500ms,min=100ms"); !zero {
+		b.draft.Put("data.sessions.delay_ms", "--think-time", ms)
+	}
+}
+
+// cancel is a share of the requests, and when their users go away.
+func (b *builder) cancel(text string) {
+	const flag, hint = "--cancel", "such as 10%@500ms or 10%@200ms-2s: a tenth of the requests, half a second after they were sent"
+	share, after, ok := strings.Cut(text, "@")
+	if !ok {
+		b.fault(flag, strconv.Quote(shorten(text))+" is not SHARE@TIMES", hint)
+		return
+	}
+	b.draft.Forget("cancel")
+	b.draft.Plan.Cancel = plan.Cancel{}
+	b.draft.Put("cancel.share", flag, strings.TrimSpace(share))
+	if ms, zero := b.milliseconds(flag, strings.TrimSpace(after), hint); !zero {
+		b.draft.Put("cancel.after_ms", flag, ms)
+	}
+}
+
+// milliseconds is a distribution of times as one of numbers; zero: it is nothing, or a fault.
+func (b *builder) milliseconds(flag, text, hint string) (ms string, zero bool) {
 	var wrong error
-	zero := true
-	ms := spans.ReplaceAllStringFunc(text, func(one string) string {
+	zero = true
+	ms = spans.ReplaceAllStringFunc(text, func(one string) string {
 		d, err := plan.ParseDuration(one)
 		if err != nil {
 			wrong = err
@@ -207,9 +232,10 @@ func (b *builder) thinkTime(text string) {
 		b.fault(flag, wrong.Error(), hint)
 	case err != nil:
 		b.fault(flag, strconv.Quote(shorten(text))+" is not a time", hint)
-	case !zero:
-		b.draft.Put("data.sessions.delay_ms", flag, ms)
+	default:
+		return ms, zero
 	}
+	return "", true
 }
 
 // lora is a list of adapters with their shares of the traffic, or without: then they share alike.

@@ -164,6 +164,20 @@ var workloads = []struct {
 			t.Errorf("%d beginnings, want up to 10; %d prompts of %d differ", len(groups), len(whole), len(all))
 		}
 	}},
+	{"--cache-hit 70% --reset-cache", func(t *testing.T, all []seen) {
+		prompts, cached := 0, 0
+		for i, s := range all {
+			if s.Prompt != 1000 || i == 0 && s.Cached > 0 {
+				t.Errorf("request %d: %d tokens, %d cached", i, s.Prompt, s.Cached)
+			}
+			if i >= 20 {
+				prompts, cached = prompts+s.Prompt, cached+s.Cached
+			}
+		}
+		if share := float64(cached) / float64(prompts); share < 0.68 || share > 0.7 {
+			t.Errorf("%.3f of the prompts' tokens are cached", share)
+		}
+	}},
 	{"--lora sql=0.5,tweets=0.3,law=0.2", func(t *testing.T, all []seen) {
 		models := map[string]int{}
 		for _, s := range all {

@@ -209,7 +209,10 @@ func foreign(path string, o OpenOptions) (*Run, error) {
 
 // levelOf is a stage of a result as a comparison sees it.
 func levelOf(s *result.Stage) MeasuredLoad {
-	l := MeasuredLoad{OK: s.Counts.OK, Failed: s.Counts.Failed, UserCancelled: s.Counts.UserCancelled, Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{}}
+	l := MeasuredLoad{
+		OK: s.Counts.OK, Failed: s.Counts.Failed, UserCancelled: s.Counts.UserCancelled,
+		Seconds: s.Window.End - s.Window.Begin, Metrics: map[string]Stats{},
+	}
 	for id, m := range s.Metrics {
 		st := Stats{Unit: m.Unit, Values: map[string]float64{average: m.Avg}, Error: m.Error, AtLeast: m.AtLeast, Censored: m.Censored}
 		if m.Distribution != nil {

@@ -64,7 +64,8 @@ func stageSoFar(p *run.Progress, i int) result.Stage {
 	}
 	s.Window = result.Span{Begin: begin.Seconds(), End: end.Seconds()}
 	totals := &metric.Totals{
-		Begin: begin, End: end, Requests: part.Ended(), OK: part.OK.Load(), CutOff: s.Counts.CutOff, UserCancelled: s.Counts.UserCancelled, Good: part.Good.Load(),
+		Begin: begin, End: end, Requests: part.Ended(), OK: part.OK.Load(), Good: part.Good.Load(),
+		CutOff: s.Counts.CutOff, UserCancelled: s.Counts.UserCancelled,
 		Judged: len(p.Plan.Goodput) > 0, In: part.Input.Load(), Out: part.Output.Load(), InKnown: part.Input.Load(), OutKnown: part.Output.Load(),
 		Held: time.Duration(part.Latency.Sum()),
 	}

@@ -43,7 +43,8 @@ func (a *All) add(rec *record.Record) {
 		a.OwnFault++
 	}
 	switch rec.Failure.Class {
-	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Dropped, record.Reset, record.Truncated, record.Cancelled, record.CutOff, record.UserCancelled:
+	case record.NoFirstByte, record.Stalled, record.TimedOut, record.Dropped, record.Reset, record.Truncated,
+		record.Cancelled, record.CutOff, record.UserCancelled:
 		a.Abandoned++
 	}
 }

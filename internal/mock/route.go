@@ -67,6 +67,8 @@ func (s *Server) answer(c *call) {
 		s.detokenize(c)
 	case "/version":
 		s.get(c, "application/json", func() string { return `{"version":"` + vllmVersion + `"}` })
+	case "/reset_prefix_cache", "/flush_cache":
+		s.resetCache(c)
 	case "/v1/models":
 		s.get(c, "application/json", s.models)
 	case "/health", "/ping":
@@ -92,6 +94,19 @@ func (s *Server) get(c *call, ctype string, page func() string) {
 		c.unauthorized()
 	default:
 		c.sendUnstreamed(head{status: http.StatusOK, ctype: ctype}, page())
+	}
+}
+
+// resetCache empties the prefix cache, under the names that vLLM and SGLang have for it.
+func (s *Server) resetCache(c *call) {
+	switch {
+	case c.req.method != http.MethodPost:
+		c.notAllowed(http.MethodPost)
+	case !s.authorized(c):
+		c.unauthorized()
+	default:
+		s.model.ForgetPrompts()
+		c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/json"}, `{"success":true}`)
 	}
 }
 

@@ -151,6 +151,7 @@ const (
 type Prefixes struct {
 	Count  int
 	Length Length
+	Share  float64
 }
 
 // Passages are what a query is ranked against: some are drawn for each.

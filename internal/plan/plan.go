@@ -116,11 +116,15 @@ type Target struct {
 	Timeouts        Timeouts
 	Retries         Retries
 	NoPreflight     bool
+	ResetCache      string // ResetAuto or a path that is posted to; empty: caches stay as they are
 	RetryAfter      string
 	Triton          Triton
 	Session         SessionHeaders
 	SLOHeaders      SLOHeaders
 }
+
+// ResetAuto is whichever way a server has to empty its prefix cache.
+const ResetAuto = "auto"
 
 // Whom Target.Proxy leaves the choice to.
 const (
@@ -289,6 +293,7 @@ type Budgets struct {
 	InFlight    float64
 	Standstill  float64
 	Pause       Duration
+	CacheHit    float64
 	Cached      float64
 }
 
@@ -354,6 +359,7 @@ func Default() Plan {
 			InFlight:    0.95,
 			Standstill:  0.05,
 			Pause:       Duration(time.Second),
+			CacheHit:    0.1,
 			Cached:      0.2,
 		},
 	}

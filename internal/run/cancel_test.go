@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +16,9 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// slowly has responses take 150 ms and more.
-func slowly(c *config.Server) {
-	c.TruthBody, c.HTTP2 = true, true
+// longResponses has responses take 150 ms and more.
+func longResponses(c *config.Server) {
+	c.Truth, c.TruthBody, c.HTTP2 = "in memory", true, true
 	c.Output.Tokens = 29
 	c.Latency.TTFT, c.Latency.ITL = 10*time.Millisecond, 5*time.Millisecond
 }
@@ -29,16 +30,23 @@ func TestUsersCancel(t *testing.T) {
 		"whole":    func(p *plan.Plan) { p.Target.Streaming = false },
 		"http2":    func(p *plan.Plan) { p.Target.HTTP2 = true },
 		"triton": func(p *plan.Plan) {
-			p.Target.Protocol, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.EndpointStream, "mock"
-			p.Target.URLs[0] = strings.Replace(p.Target.URLs[0], "http", "grpc", 1)
+			p.Target.Protocol, p.Target.Transport, p.Target.Endpoint, p.Target.Model = plan.ProtocolTriton, plan.TransportGRPC, plan.EndpointStream, "mock"
 		},
 		"open loop": func(p *plan.Plan) { p.Stages[0].Concurrency, p.Stages[0].Rate = 0, 200 },
 		"warm-up":   func(p *plan.Plan) { p.Stages[0].Warmup.Requests, p.Stages[0].Requests = 20, 20 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, slowly)
+			s := serve(t, longResponses)
 			p := closedPlan(t, s.url, 8, 40)
+			if name == "triton" {
+				l, err := net.Listen("tcp", "127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				go func() { _ = s.mock.ServeGRPC(l) }()
+				p.Target.URLs[0] = "grpc://" + l.Addr().String()
+			}
 			p.Cancel = plan.Cancel{Share: 0.25, After: plan.Length{Dist: plan.DistFixed, Mean: 60}}
 			change(p)
 			res := mustRun(t, p)
@@ -65,8 +73,9 @@ func TestUsersCancel(t *testing.T) {
 				t.Errorf("the server saw %d users leave (-chosen +left):\n%s", len(left), diff)
 			}
 			st := &res.Stages[0]
-			if n := int64(len(chosen)) - warm; st.Counts.UserCancelled != n || st.Counts.OK != st.Counts.Sent-n || st.Counts.Failed != 0 || len(st.Failures) != 0 {
-				t.Errorf("counts %+v, failures %+v, want %d cancelled", st.Counts, st.Failures, n)
+			n, c := int64(len(chosen))-warm, st.Counts
+			if c.UserCancelled != n || c.OK != c.Sent-n || c.Failed != 0 || len(st.Failures) != 0 {
+				t.Errorf("counts %+v, failures %+v, want %d cancelled", c, st.Failures, n)
 			}
 			if rate := st.Metrics["error_rate"].Avg; rate != 0 {
 				t.Errorf("error rate %v", rate)
@@ -84,7 +93,7 @@ func TestUsersCancel(t *testing.T) {
 
 // A conversation goes on from what its user had read.
 func TestConversationsGoOnAfterACancel(t *testing.T) {
-	s := serve(t, slowly)
+	s := serve(t, longResponses)
 	p := closedPlan(t, s.url, 2, 0)
 	p.Data.Source, p.Data.Input.Mean = plan.SourceSessions, 4
 	p.Data.Sessions = plan.Sessions{Count: 4, Turns: plan.Length{Dist: plan.DistFixed, Mean: 3}}

@@ -121,6 +121,13 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 			return nil, err
 		}
 	}
+	reset := target.NewCacheReset(p.plan.Target, found.secrets, p.opt.Kit.Getenv, p.log())
+	if reset != nil {
+		p.onClose(reset.Close)
+		if err := reset.Reset(ctx); err != nil {
+			return nil, err
+		}
+	}
 	probes := endpoint.Options{Clock: p.clock, TLS: found.secrets.TLS, Key: found.secrets.Key, Getenv: p.opt.Kit.Getenv}
 	arch, err := monitor.OpenPrometheus(ctx, p.plan, p.opt.Kit, probes, found.secrets.Texts(p.plan.Target))
 	if err != nil {
@@ -139,6 +146,9 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	r.archive = arch
+	if reset != nil {
+		r.stages.ResetCache = reset.Reset
+	}
 	return r, nil
 }
 

@@ -27,7 +27,7 @@ type StageSamples struct {
 	out, in []float32 // tokens; NaN: not known
 	ok      []bool
 	good    []bool
-	left    []bool // their users went away: they are neither ok nor failed
+	left    []bool   // their users went away: they are neither ok nor failed
 	seq     []int64  // places in the run
 	prompt  []uint64 // hashes; 0: not known
 	first   int64    // place of the stage's first request, also of one that is not measured
@@ -56,8 +56,8 @@ func empty(metrics []string) *StageSamples {
 
 // reset takes all requests out, and keeps the memory.
 func (s *StageSamples) reset() {
-	*s = StageSamples{sent: s.sent[:0], end: s.end[:0], out: s.out[:0], in: s.in[:0], ok: s.ok[:0], good: s.good[:0], left: s.left[:0], seq: s.seq[:0],
-		prompt: s.prompt[:0], columns: s.columns, first: math.MaxInt64}
+	*s = StageSamples{sent: s.sent[:0], end: s.end[:0], out: s.out[:0], in: s.in[:0], ok: s.ok[:0], good: s.good[:0], left: s.left[:0],
+		seq: s.seq[:0], prompt: s.prompt[:0], columns: s.columns, first: math.MaxInt64}
 	for _, c := range s.columns {
 		*c = column{def: c.def, every: 1, values: c.values[:0], ends: c.ends[:0]}
 	}

@@ -14,6 +14,12 @@ func newPrefixCache(size int) *prefixCache {
 	return &prefixCache{size: size, blocks: make(map[uint64]*list.Element), order: list.New()}
 }
 
+// clear forgets all of them.
+func (c *prefixCache) clear() {
+	clear(c.blocks)
+	c.order.Init()
+}
+
 // visit returns how many leading blocks are held, and takes all of them in.
 func (c *prefixCache) visit(blocks []uint64) int {
 	hits := 0

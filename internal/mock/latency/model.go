@@ -106,6 +106,16 @@ func (m *Model) Abandon(q *Sequence) {
 	}
 }
 
+// ForgetPrompts empties the prefix cache.
+func (m *Model) ForgetPrompts() {
+	if m.cache == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cache.clear()
+}
+
 // First returns when the first token of a sequence admitted now is due, after
 // looking the blocks of its prompt up in the cache.
 func (m *Model) First(now int64, q *Sequence, prompt, output int, blocks []uint64) int64 {

@@ -18,7 +18,7 @@ func TestFaults(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"empty", "", "p.yaml: the plan is empty (docs/plan.md shows one)"},
 		{"comment", "# nothing\n", "p.yaml: the plan is empty (docs/plan.md shows one)"},
-		{"not a mapping", "- 1", "p.yaml:1:1: must be a mapping of version, name, seed, target, data, tokenizer, stages, levels, saturation, capacity, measurement, drain, grace, goodput, fail_if, fail_unless, max_errors, breakers, budgets, limits, probes, cost, output, is a list"},
+		{"not a mapping", "- 1", "p.yaml:1:1: must be a mapping of version, name, seed, target, data, tokenizer, stages, levels, saturation, capacity, measurement, cancel, drain, grace, goodput, fail_if, fail_unless, max_errors, breakers, budgets, limits, probes, cost, output, is a list"},
 		{"syntax", "a: [1,\nb", "p.yaml:2: not valid YAML: did not find expected ',' or ']'"},
 		{"two documents", "seed: 1\n---\nseed: 2", "p.yaml:2:1: a second document in one file (put it into a file of its own)"},
 		{"all at once", `

@@ -50,7 +50,7 @@ goodput: {ttft: 200ms, request_latency: 2s}
 max_errors: 5%
 budgets: {dispatch_delay: 2ms, dispatch_delay_share: 2%, cpu: 90%, gc: 0, achieved: 0.5,
   token_drift: 1, short_output: 100%, clock_step: 0, start_skew: 7ms, clock_bound: 1s, resent: 3%, drift: 0.25,
-  failures: 2%, unfinished: 3%, in_flight: 90%, client_stalled: 10%, client_longest_stall: 2s, prefix_cache_hits: 50%}
+  failures: 2%, unfinished: 3%, in_flight: 90%, client_stalled: 10%, client_longest_stall: 2s, cache_hit: 30%, prefix_cache_hits: 50%}
 limits: {response: 2GiB, stream: 0, event: 0, header: 0, raw: 1000, file: 0, record: 0, tokenizer: 0, expansion: 2.5, template: 0, steps: 7, download: 0}
 output: {dir: out, keep_raw: true}
 `
@@ -88,7 +88,7 @@ func fullPlan() *plan.Plan {
 		Budgets: plan.Budgets{
 			Lag: second / 500, LagShare: 0.02, CPU: 0.9, Achieved: 0.5,
 			TokenDrift: 1, ShortOutput: 1, StartSkew: 7 * second / 1000, ClockBound: second, Resent: 0.03, Error: 0.05, Drift: 0.25,
-			Failures: 0.02, Unfinished: 0.03, InFlight: 0.9, Standstill: 0.1, Pause: 2 * second, Cached: 0.5,
+			Failures: 0.02, Unfinished: 0.03, InFlight: 0.9, Standstill: 0.1, Pause: 2 * second, CacheHit: 0.3, Cached: 0.5,
 		},
 		Limits: plan.Limits{Answer: 2 << 30, Raw: 1000, Expansion: 2.5, Steps: 7},
 		Output: plan.Output{Dir: "out", KeepRaw: true},

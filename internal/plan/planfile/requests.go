@@ -85,7 +85,14 @@ func (c *checker) systemPrompt(p *plan.Plan) {
 func (c *checker) worded(d *plan.Data) {
 	c.count("data.in_words", int64(d.InWords), mostLength)
 	c.fields("data.prefixes", &d.Prefixes)
-	if d.Prefixes.Count > 0 && d.Prefixes.Length == (plan.Length{}) {
+	switch x := &d.Prefixes; {
+	case x.Share != 0 && x.Length != plan.Length{}:
+		c.add("data.prefixes.share", "cannot be combined with length", "give one of them")
+	case x.Share != 0 && x.Count == 0:
+		c.add("data.prefixes.count", "is missing", "such as 1")
+	case x.Share != 0 && d.Source == plan.SourceSessions:
+		c.lacks("data.prefixes.share", "data.source", "does not apply to conversations, whose turns find those before them", "give data.prefixes.length")
+	case x.Count > 0 && x.Share == 0 && x.Length == plan.Length{}:
 		c.add("data.prefixes.length", "is missing", "such as 100")
 	}
 	for _, f := range []part{{"data.in_words", d.InWords != 0}, {"data.prefixes", d.Prefixes != plan.Prefixes{}}} {

@@ -3,6 +3,8 @@ package synthetic
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -12,6 +14,7 @@ import (
 type front struct {
 	prefixes []string // beginnings that prompts share; none: each has its own
 	lengths  []int    // of each, in tokens
+	share    float64  // the part of each prompt that is the beginning of one of them; 0: they come on top
 	seed     uint64
 	wish     string // for a length of response, in words; empty: none
 	words    int    // that length
@@ -29,7 +32,11 @@ func (s *Source) prepare(d plan.Data, seed uint64) error {
 		return nil
 	}
 	s.front.seed = prompt.Mix(seed ^ 'p')
-	made, err := New(plan.Data{Corpus: d.Corpus, Input: d.Prefixes.Length}, s.tok, s.front.seed)
+	length := d.Prefixes.Length
+	if s.front.share = d.Prefixes.Share; s.front.share > 0 {
+		length = plan.Length{Dist: plan.DistFixed, Mean: math.Ceil(s.front.share * longest(d.Input))}
+	}
+	made, err := New(plan.Data{Corpus: d.Corpus, Input: length}, s.tok, s.front.seed)
 	if err != nil {
 		return err
 	}
@@ -41,6 +48,35 @@ func (s *Source) prepare(d plan.Data, seed uint64) error {
 		s.front.prefixes, s.front.lengths = append(s.front.prefixes, p.Text), append(s.front.lengths, p.Tokens)
 	}
 	return nil
+}
+
+// longest is about the most tokens that a distribution gives.
+func longest(l plan.Length) float64 {
+	const deviations = 8
+	if l.Max > 0 {
+		return float64(l.Max)
+	}
+	return l.Mean + deviations*max(l.Stddev, math.Sqrt(l.Mean))
+}
+
+// found has a text of n tokens begin with as many of a prefix as its share is: the length stays.
+func (s *Source) found(prefix, text string, n int, number uint64) (string, error) {
+	shared := min(int(math.Round(s.front.share*float64(n))), n)
+	if shared == 0 {
+		return text, nil
+	}
+	end, ok := s.tok.Cut(prefix, shared)
+	if !ok {
+		end = s.filler.longest(prefix, shared+1)
+	}
+	rest, ok := s.tok.Cut(text, n-shared)
+	if !ok {
+		rest = s.filler.longest(text, n-shared+1)
+	}
+	if text = strings.TrimRight(prefix[:end]+" "+text[:rest], " "); s.tok.Count(text) == n {
+		return text, nil
+	}
+	return s.filler.fill(text, n, number)
 }
 
 // begin puts the wish and a beginning in front of the text of a number, which has n
@@ -56,6 +92,10 @@ func (s *Source) begin(text string, n int, number uint64) (string, int, error) {
 	}
 	if count := uint64(len(s.front.prefixes)); count > 0 {
 		i := prompt.Mix(s.front.seed^number) % count
+		if s.front.share > 0 {
+			text, err := s.found(s.front.prefixes[i], text, n, number)
+			return text, n, err
+		}
 		text = s.front.prefixes[i] + " " + text
 		if n += s.front.lengths[i]; s.tok.Count(text) != n {
 			var err error

@@ -110,6 +110,7 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 		j.windows(i, element(f.Levels, i))
 		j.server(i, st.Server, &sum.All)
 		j.services(i, st.Services)
+		j.cacheHit(i, &sum, st.Services)
 		j.cost(i, st.Cost)
 		end = max(end, sum.Whole.Totals.End)
 		if mark != nil {

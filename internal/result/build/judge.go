@@ -95,6 +95,9 @@ func (j *judge) runNotes(fold *metric.Aggregator) {
 		j.addNote(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Plural(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
+	if j.plan.Target.ResetCache != "" {
+		j.addNote(wholeRun, "The servers' prefix caches were emptied before the run and between its stages.")
+	}
 	named := message.New(": pass %v to use the model's", message.Tokenizer).Or("")
 	switch j.plan.Tokenizer.Name {
 	case plan.TokenizerWords:

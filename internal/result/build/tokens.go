@@ -2,11 +2,13 @@ package build
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -257,6 +259,41 @@ func (j *judge) cached(i int, sum *metric.StageStats) {
 	}
 	if share > notableCache {
 		j.addNote(i, "%s: they share a prefix, or an earlier run sent them. %s", found, do)
+	}
+}
+
+// cacheHit holds the share of prompt tokens that the server found in its prefix cache against the one that was to be
+// found. Where responses do not say it, the servers' counters do.
+func (j *judge) cacheHit(i int, sum *metric.StageStats, services []result.ServerMetrics) {
+	c, want, budget := &sum.Counts, j.plan.Data.Prefixes.Share, j.plan.Budgets.CacheHit
+	if want == 0 || sum.Whole.Totals.OK == 0 {
+		return
+	}
+	found, known := 0.0, c.OwnTokens > 0
+	if known {
+		found = float64(c.CachedOwn) / float64(c.OwnTokens)
+	}
+	for k := 0; k < len(services) && !known; k++ {
+		for _, f := range services[k].Figures {
+			if f.Name == servermetrics.PrefixHitRatio && f.Mean != nil {
+				found, known = *f.Mean, true
+			}
+		}
+	}
+	if !known {
+		j.addNote(i, "%s of the prompts' tokens were to be found in the server's prefix cache; it says neither in its responses nor in its metrics how many were.", number.Percent(want))
+		return
+	}
+	text := fmt.Sprintf("%s of the prompts' tokens came from the server's prefix cache, %s were to be found there", number.Percent(found), number.Percent(want))
+	off := math.Abs(found - want)
+	fix := "Send some requests ahead, which fill it: --warmup 50. See whether the server caches prefixes, and has room for them."
+	if found > want {
+		fix = "Give another seed, or empty the cache ahead of the run: an earlier run sent these prompts."
+	}
+	j.check(result.Check{Stage: i, Name: "cache_hit", Value: off, Budget: budget, Unit: metric.Share, OK: off <= budget, Fix: fix},
+		fmt.Sprintf("%s (budget %s apart).", text, number.Percent(budget)))
+	if off <= budget {
+		j.addNote(i, "%s.", text)
 	}
 }
 

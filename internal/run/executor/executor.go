@@ -46,6 +46,8 @@ type Config struct {
 	Steps   *sweep.StepLog   // requests of the steps of a search for the saturation
 	Samples *sweep.SampleLog // requests of windows
 	Log     io.Writer
+	// ResetCache empties the servers' prefix caches, which is done between stages; they are empty ahead of the first. Optional.
+	ResetCache func(ctx context.Context) error
 	// Sync returns once all records so far have been taken in.
 	Sync func(ctx context.Context)
 	// Observer follows. Optional.
@@ -105,6 +107,9 @@ func (p *stageRunner) play(ctx context.Context) error {
 				StageTimes: record.StageTimes{Begin: now, WarmupEnd: now, SendEnd: now, DrainEnd: now}, Reason: reason})
 			return nil
 		}
+		if err := p.resetCache(ctx, i); err != nil {
+			return err
+		}
 		if err := p.stage(ctx, i, s); err != nil {
 			return err
 		}
@@ -127,6 +132,14 @@ func (p *stageRunner) pause(ctx context.Context, i int, s plan.Stage) record.Sto
 	case reason := <-p.Sender.Stopper:
 		return reason
 	}
+}
+
+// resetCache has the servers forget the prompts of the stage before, or of the search for stages.
+func (p *stageRunner) resetCache(ctx context.Context, i int) error {
+	if p.ResetCache == nil || i == 0 && p.search == nil || ctx.Err() != nil {
+		return nil
+	}
+	return p.ResetCache(ctx)
 }
 
 func (p *stageRunner) stage(ctx context.Context, i int, s plan.Stage) error {

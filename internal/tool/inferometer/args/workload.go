@@ -42,6 +42,12 @@ func (b *builder) workload() {
 	if b.given("shared-prefix") && !b.given("prefix-groups") && p.Data.Prefixes.Count == 0 {
 		b.draft.Put("data.prefixes.count", "--shared-prefix", "1")
 	}
+	if b.given("reset-cache") {
+		b.draft.Put("target.reset_cache", "--reset-cache", plan.ResetAuto)
+	}
+	if b.given("cache-hit") {
+		b.cacheHit(b.last("cache-hit"))
+	}
 	if b.given("lora") {
 		b.lora(b.last("lora"))
 	}
@@ -236,6 +242,21 @@ func (b *builder) milliseconds(flag, text, hint string) (ms string, zero bool) {
 		return ms, zero
 	}
 	return "", true
+}
+
+// cacheHit has prompts begin as others do, with that share of their length.
+func (b *builder) cacheHit(share string) {
+	const flag = "--cache-hit"
+	for _, other := range []string{"shared-prefix", "turns", "sessions", "trace", "dataset", "input-file"} {
+		if b.given(other) {
+			b.fault(flag, "cannot be combined with "+b.shown(other), "it is for synthetic prompts, of a length that --input-tokens says")
+			return
+		}
+	}
+	b.draft.Put("data.prefixes.share", flag, share)
+	if !b.given("prefix-groups") && b.draft.Plan.Data.Prefixes.Count == 0 {
+		b.draft.Put("data.prefixes.count", flag, "1")
+	}
 }
 
 // lora is a list of adapters with their shares of the traffic, or without: then they share alike.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/mock/config"
 	"github.com/inferometer/inferometer/internal/mock/latency"
 )
 
@@ -66,17 +67,37 @@ type metrics struct {
 	finished [len(reasons)]uint64
 	queried  uint64 // prompt tokens looked up in the prefix cache
 	hit      uint64
+	spec     speculation
 
 	ttft, itl, e2e, queue, prefill, decode, inference, tpot, promptLen, outputLen histogram
 }
 
-func newMetrics() *metrics {
+func newMetrics(o config.Output) *metrics {
 	return &metrics{
+		spec: speculation{draft: o.DraftTokens, length: o.AcceptanceLength},
 		ttft: newHistogram(ttftBounds[:]), itl: newHistogram(itlBounds[:]), e2e: newHistogram(e2eBounds[:]),
 		queue: newHistogram(e2eBounds[:]), prefill: newHistogram(e2eBounds[:]), decode: newHistogram(e2eBounds[:]),
 		inference: newHistogram(e2eBounds[:]), tpot: newHistogram(itlBounds[:]),
 		promptLen: newHistogram(lenBounds[:]), outputLen: newHistogram(lenBounds[:]),
 	}
+}
+
+// speculation is what the server is said to draft: so many tokens a step, of which as many are accepted as make
+// steps of that length on average.
+type speculation struct {
+	draft  int
+	length float64
+
+	steps, drafted, accepted uint64
+}
+
+// ended counts a response of so many tokens, the first of which no step brings.
+func (s *speculation) ended(tokens int) {
+	if s.draft == 0 || tokens < 2 {
+		return
+	}
+	steps := uint64(math.Ceil(float64(tokens-1) / s.length))
+	s.steps, s.drafted, s.accepted = s.steps+steps, s.drafted+steps*uint64(s.draft), s.accepted+uint64(tokens-1)-steps
 }
 
 // lookup counts a look into the prefix cache.
@@ -101,6 +122,7 @@ func (m *metrics) ended(c *call, end int64) {
 			m.finished[i]++
 		}
 	}
+	m.spec.ended(c.sent)
 	if c.firstAt == 0 || c.finish == "abort" {
 		return
 	}
@@ -123,15 +145,16 @@ func seconds(ns int64) float64 { return float64(ns) / float64(time.Second) }
 // page writes metrics in Prometheus' text format.
 type page struct {
 	b      strings.Builder
+	family string // what the names begin with
 	labels string
 }
 
 func (p *page) begin(name, kind, help string) {
-	fmt.Fprintf(&p.b, "# HELP vllm:%s %s\n# TYPE vllm:%s %s\n", name, help, name, kind)
+	fmt.Fprintf(&p.b, "# HELP %s%s %s\n# TYPE %s%s %s\n", p.family, name, help, p.family, name, kind)
 }
 
 func (p *page) value(name, extra string, v float64) {
-	fmt.Fprintf(&p.b, "vllm:%s{%s%s} %s\n", name, p.labels, extra, formatFloat(v))
+	fmt.Fprintf(&p.b, "%s%s{%s%s} %s\n", p.family, name, p.labels, extra, formatFloat(v))
 }
 
 func (p *page) gauge(name, help string, v float64) {
@@ -174,7 +197,7 @@ func formatFloat(v float64) string {
 func (m *metrics) text(model string, load *latency.Model) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := page{labels: `engine="0",model_name="` + escapeLabel(model) + `"`}
+	p := page{family: "vllm:", labels: `engine="0",model_name="` + escapeLabel(model) + `"`}
 	p.gauge("num_requests_running", "Number of requests in model execution batches.", float64(load.Running.Load()))
 	p.gauge("num_requests_waiting", "Number of requests waiting to be processed.", float64(load.Waiting.Load()))
 	p.gauge("kv_cache_usage_perc", "KV-cache usage. 1 means 100 percent usage.", load.Usage())
@@ -182,6 +205,11 @@ func (m *metrics) text(model string, load *latency.Model) string {
 	p.counter("prefix_cache_queries_total", "Prefix cache queries, in tokens.", m.queried)
 	p.counter("prefix_cache_hits_total", "Prefix cache hits, in tokens.", m.hit)
 	p.counter("num_preemptions_total", "Preemptions; this server has none.", 0)
+	if s := &m.spec; s.draft > 0 {
+		p.counter("spec_decode_num_drafts_total", "Drafts that were verified.", s.steps)
+		p.counter("spec_decode_num_draft_tokens_total", "Draft tokens.", s.drafted)
+		p.counter("spec_decode_num_accepted_tokens_total", "Draft tokens that were accepted.", s.accepted)
+	}
 	p.counter("prompt_tokens_total", "Prefill tokens processed.", m.prompt.Load())
 	p.counter("generation_tokens_total", "Generation tokens processed.", m.generated.Load())
 	p.begin("request_success_total", "counter", "Requests that ended, by reason.")
@@ -199,6 +227,35 @@ func (m *metrics) text(model string, load *latency.Model) string {
 	p.histogram("request_inference_time_seconds", "Time in the batch.", &m.inference)
 	p.histogram("request_prefill_time_seconds", "Time in prefill.", &m.prefill)
 	p.histogram("request_decode_time_seconds", "Time in decode.", &m.decode)
+	return p.b.String()
+}
+
+// sglang is the page under SGLang's names.
+func (m *metrics) sglang(model string, load *latency.Model) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := page{family: "sglang:", labels: `engine_type="unified",model_name="` + escapeLabel(model) + `"`}
+	p.gauge("num_running_reqs", "Requests in the batch.", float64(load.Running.Load()))
+	p.gauge("num_queue_reqs", "Requests in the queue.", float64(load.Waiting.Load()))
+	p.gauge("token_usage", "Share of the KV cache in use.", load.Usage())
+	p.counter("cached_tokens_total", "Prompt tokens that the prefix cache held.", m.hit)
+	p.counter("num_retracted_requests_total", "Requests put back; this server has none.", 0)
+	if s := &m.spec; s.draft > 0 {
+		steps := float64(max(s.steps, 1))
+		p.gauge("spec_accept_length", "Tokens per verified step.", 1+float64(s.accepted)/steps)
+		p.gauge("spec_accept_rate", "Share of the draft tokens that were accepted.", float64(s.accepted)/(steps*float64(s.draft)))
+		p.counter("spec_verify_calls_total", "Steps that verified a draft.", s.steps)
+	}
+	p.counter("prompt_tokens_total", "Prefill tokens processed.", m.prompt.Load())
+	p.counter("generation_tokens_total", "Generation tokens processed.", m.generated.Load())
+	var ended uint64
+	for _, n := range m.finished {
+		ended += n
+	}
+	p.counter("num_requests_total", "Requests that ended.", ended)
+	p.histogram("time_to_first_token_seconds", "Time to first token.", &m.ttft)
+	p.histogram("inter_token_latency_seconds", "Time between two tokens.", &m.itl)
+	p.histogram("e2e_request_latency_seconds", "Time from arrival to the end.", &m.e2e)
 	return p.b.String()
 }
 

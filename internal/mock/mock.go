@@ -88,7 +88,7 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 	}
 	quoted := body.AppendQuoted(nil, c.Models[0])
 	s := &Server{
-		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: latency.New(c.Latency), metrics: newMetrics(),
+		cfg: c, firstModel: quoted[1 : len(quoted)-1], model: latency.New(c.Latency), metrics: newMetrics(c.Output),
 		listeners: make(map[net.Listener]struct{}), conns: make(map[net.Conn]struct{}),
 		grpcs: make(map[*grpcConn]struct{}),
 	}

@@ -75,7 +75,11 @@ func (s *Server) answer(c *call) {
 		s.get(c, "application/json", func() string { return "" })
 	case "/metrics":
 		s.get(c, "text/plain; version=0.0.4; charset=utf-8", func() string {
-			return s.metrics.text(s.cfg.Models[0], s.model) + s.tritonMetrics()
+			own := s.metrics.text
+			if s.cfg.MetricsNames == config.NamesSGLang {
+				own = s.metrics.sglang
+			}
+			return own(s.cfg.Models[0], s.model) + s.tritonMetrics()
 		})
 	default:
 		if strings.HasPrefix(c.req.path, "/v2") {

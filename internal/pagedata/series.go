@@ -26,6 +26,7 @@ const (
 	groupClient   = "client"
 	groupQueue    = "server requests"
 	groupCache    = "server cache"
+	groupSpec     = "speculation"
 	groupGPU      = "gpu"
 	groupServer   = "server"
 )
@@ -47,8 +48,8 @@ func (s *Builder) series(d *Document, f *Facts) {
 
 func place(group string) int {
 	return slices.Index([]string{
-		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupHeat, groupClient, groupQueue, groupCache, groupGPU,
-		groupServer,
+		groupLoad, groupInFlight, groupTokens, groupErrors, groupTTFT, groupITL, groupHeat, groupClient, groupQueue, groupCache, groupSpec,
+		groupGPU, groupServer,
 	}, group)
 }
 
@@ -136,8 +137,8 @@ func client(d *Document, health []record.Health) {
 // services adds what the metrics of servers said, all stages one after the other.
 func services(d *Document, r *result.Result, source string) {
 	type points struct {
-		unit string
-		t, v []float64
+		name, role, unit string
+		t, v             []float64
 	}
 	all := map[string]*points{}
 	var names []string
@@ -147,10 +148,11 @@ func services(d *Document, r *result.Result, source string) {
 				continue
 			}
 			for _, s := range service.Series {
-				p := all[s.Name]
+				key := s.Name + " " + s.Role
+				p := all[key]
 				if p == nil {
-					p = &points{unit: s.Unit}
-					all[s.Name], names = p, append(names, s.Name)
+					p = &points{name: s.Name, role: s.Role, unit: s.Unit}
+					all[key], names = p, append(names, key)
 				} else if len(p.t) > 0 { // nothing is known of the time between stages
 					p.t, p.v = append(p.t, p.t[len(p.t)-1]), append(p.v, math.NaN())
 				}
@@ -160,13 +162,14 @@ func services(d *Document, r *result.Result, source string) {
 			}
 		}
 	}
-	for _, name := range names {
-		p := all[name]
+	for _, key := range names {
+		p := all[key]
+		name := p.name
 		if groupOf(name) != groupQueue && !slices.ContainsFunc(p.v, func(v float64) bool { return v != 0 && !math.IsNaN(v) }) {
 			continue // it never happened: the figures say so
 		}
 		t, v := thin(p.t, p.v)
-		line(d, Series{Name: name, Title: titled(name), Unit: p.unit, Group: groupOf(name)}, t, v)
+		line(d, Series{Name: name, Title: titled(name), Unit: p.unit, Group: groupOf(name), Target: p.role}, t, v)
 	}
 }
 
@@ -242,6 +245,8 @@ func groupOf(name string) string {
 		return groupQueue
 	case strings.Contains(name, "cache"):
 		return groupCache
+	case strings.HasPrefix(name, "spec_decode"):
+		return groupSpec
 	}
 	return groupServer
 }
@@ -252,7 +257,8 @@ func titled(name string) string { return cmp.Or(titles()[name], words(name)) }
 func titles() map[string]string {
 	return map[string]string{
 		"queue_length": "Waiting in the server", "num_requests_running": "Running in the server",
-		"kv_cache_usage": "KV cache in use", "num_preemptions_total": "Preemptions",
+		"kv_cache_usage": "KV cache in use", "num_preemptions_total": "Preemptions", "prefix_cache_hit_ratio": "Prompt tokens found in the prefix cache",
+		"spec_decode_acceptance_rate": "Draft tokens accepted", "spec_decode_acceptance_length": "Tokens per verified step",
 		"gpu_utilization": "GPU utilization", "gpu_power": "GPU power", "gpu_memory_used": "GPU memory used", "gpu_memory_free": "GPU memory free",
 		"gpu_memory_total": "GPU memory", "gpu_energy": "GPU energy", "gpu_temperature": "GPU temperature",
 	}

@@ -18,7 +18,7 @@ type ServerMetrics struct {
 	Source  string   `json:"source"`
 	Window  Span     `json:"window"`
 	Figures []Figure `json:"figures,omitempty"` // of all servers together
-	// Parts are the figures of each page, or of each GPU on it, where there are several.
+	// Parts are the figures of each page, or of each GPU on it, where there are several, and of prefill and decode workers.
 	Parts  []ServicePart   `json:"parts,omitempty"`
 	Series []ServiceSeries `json:"series,omitempty"`
 	Faults []string        `json:"faults,omitempty"` // what was not available
@@ -31,6 +31,7 @@ type Figure = record.Figure
 type ServicePart struct {
 	Page    string   `json:"page"`
 	GPU     string   `json:"gpu,omitempty"`
+	Role    string   `json:"role,omitempty"` // of workers, all those of one on all pages: prefill or decode
 	Figures []Figure `json:"figures"`
 }
 
@@ -39,7 +40,8 @@ type ServicePart struct {
 type ServiceSeries struct {
 	Name   string       `json:"name"`
 	Unit   string       `json:"unit,omitempty"`
-	Points [][2]float64 `json:"points"` // seconds since the start of the run, value
+	Role   string       `json:"role,omitempty"` // of the workers that it is about; empty: all
+	Points [][2]float64 `json:"points"`         // seconds since the start of the run, value
 }
 
 // Figure finds a figure by its name; nil means it was not said.

@@ -38,7 +38,7 @@ export interface Figure {
 // Bucket is a range of values; without an end where it is the last one of a histogram.
 export interface Bucket { above: number; up_to?: number | null }
 
-export interface Service { source: string; figures?: Figure[]; faults?: string[] }
+export interface Service { source: string; figures?: Figure[]; parts?: { page: string; gpu?: string; role?: string; figures: Figure[] }[]; faults?: string[] }
 
 export interface ServerTime { count: number; avg_ms: number }
 

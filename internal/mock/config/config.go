@@ -46,9 +46,17 @@ type Server struct {
 	// the second, the one that came or else a new one. Empty: none.
 	SessionID, SessionToken string
 
+	MetricsNames string // whose names /metrics has: NamesVLLM or NamesSGLang
+
 	Truth     string // file of JSON lines (see Truth); empty: none
 	TruthBody bool   // keep each request's body in its line
 }
+
+// Whose names the page of metrics has.
+const (
+	NamesVLLM   = "vllm"
+	NamesSGLang = "sglang"
+)
 
 // Latency is the model of how long the responses take. All zero: as fast as it goes.
 type Latency struct {
@@ -73,6 +81,11 @@ type Output struct {
 	Tokens       int // length where the request names none
 	TokensStddev int // when set, responses end by themselves at a length drawn around Tokens
 	MaxModelLen  int // prompt and answer together; more is answered 400
+
+	// DraftTokens are what the server says that it drafts in each step of speculative decoding, of AcceptanceLength
+	// tokens on average; 0: it does not speculate. It changes what /metrics says, and no latency.
+	DraftTokens      int
+	AcceptanceLength float64
 
 	TokensPerEvent int           // an event is sent when its last token is there
 	Coalesce       int           // events per write
@@ -106,11 +119,11 @@ func Default() Server {
 		Listen:     "127.0.0.1:8000",
 		Models:     []string{"mock"},
 		AnyModel:   true,
-		RetryAfter: 1,
-		SlowFor:    time.Second,
-		Latency:    Latency{Dist: DistNormal, BlockSize: 16, KVBlocks: 16384},
+		RetryAfter: 1, MetricsNames: NamesVLLM,
+		SlowFor: time.Second,
+		Latency: Latency{Dist: DistNormal, BlockSize: 16, KVBlocks: 16384},
 		Output: Output{
-			Tokens: 64, MaxModelLen: 1 << 20, TokensPerEvent: 1, Coalesce: 1,
+			Tokens: 64, AcceptanceLength: 2, MaxModelLen: 1 << 20, TokensPerEvent: 1, Coalesce: 1,
 			Role: true, Done: true, ReasoningField: FieldReasoningContent, ToolCalls: true, EmbeddingDim: 64,
 		},
 	}
@@ -123,6 +136,10 @@ func (c Server) Validate() error {
 	for _, m := range c.Models {
 		v.check(m != "", "--model: a name cannot be empty")
 	}
+	v.check(c.MetricsNames == NamesVLLM || c.MetricsNames == NamesSGLang, "--metrics-names %s: must be vllm or sglang", c.MetricsNames)
+	v.check(c.Output.DraftTokens >= 0, "--draft-tokens %d: cannot be negative", c.Output.DraftTokens)
+	v.check(c.Output.DraftTokens == 0 || c.Output.AcceptanceLength >= 1 && c.Output.AcceptanceLength <= float64(c.Output.DraftTokens)+1,
+		"--acceptance-length %v: must be from 1 to one more than --draft-tokens", c.Output.AcceptanceLength)
 	v.check(c.RetryAfter >= 0, "--retry-after %d: seconds cannot be negative", c.RetryAfter)
 	v.duration("--stall-for", c.StallFor)
 	v.duration("--slow-accept-for", c.SlowFor)

@@ -12,12 +12,14 @@ import (
 type PageFigures struct {
 	Page    int
 	GPU     string
+	Role    string // of workers: all those of one on all pages; empty: it is about a page or a GPU
 	Figures []record.Figure
 }
 
 // Series is how a metric went over time, all pages together.
 type Series struct {
 	Name, Unit string
+	Role       string // of the workers that it is about; empty: all
 	At         []time.Duration
 	Values     []float64
 }
@@ -26,6 +28,7 @@ type view struct {
 	log   *PageLog
 	pages []*pageLog
 	gpu   string // empty: all
+	role  string // empty: all
 }
 
 // Figures are what all pages together say.
@@ -53,6 +56,12 @@ func (l *PageLog) Parts() []PageFigures {
 	}
 	if len(gpus) > 1 {
 		out = append(out, gpus...)
+	}
+	for _, role := range l.roles() {
+		v := view{log: l, pages: l.pages, role: role}
+		if f := v.figures(func(m *Metric) bool { return !m.PerGPU && m.Kind != record.FigureHistogram }); len(f) > 0 {
+			out = append(out, PageFigures{Role: role, Figures: f})
+		}
 	}
 	return out
 }
@@ -145,7 +154,7 @@ func (v *view) perSecond(total float64) *float64 {
 func (v *view) value(p *pageLog, m *Metric, look int) (value float64, there bool) {
 	n := 0.0
 	for c, x := range p.values[look] {
-		if c.own == m.Own && (v.gpu == "" || c.gpu == v.gpu) {
+		if c.own == m.Own && c.role == v.role && (v.gpu == "" || c.gpu == v.gpu) {
 			value += x
 			n++
 		}
@@ -251,16 +260,23 @@ func Derive(all []record.Figure) []record.Figure {
 		}
 		return 0, false
 	}
-	for _, d := range []struct{ name, unit, over, under, metric string }{
-		{PrefixHitRatio, ratio, PrefixHits, PrefixQueries, "hits / queries"},
-		{Batch, "", "inference_count", "execution_count", "inferences / executions"},
+	for _, d := range []struct {
+		name, unit, over, under, metric string
+		plus                            float64
+	}{
+		{PrefixHitRatio, ratio, PrefixHits, PrefixQueries, "hits / queries", 0},
+		{PrefixHitRatio, ratio, PrefixHits, PromptTokens, "hits / prompt tokens", 0},
+		{Batch, "", "inference_count", "execution_count", "inferences / executions", 0},
+		{SpecRate, ratio, SpecAccepted, SpecDrafted, "accepted / drafted tokens", 0},
+		{SpecLength, "tokens", SpecAccepted, SpecSteps, "1 + accepted tokens / steps", 1},
+		{SpecPerStep, "tokens", OutputTokens, SpecSteps, "output tokens / steps", 0},
 	} {
 		over, ok := total(d.over)
 		under, also := total(d.under)
 		if !ok || !also || under <= 0 || slices.ContainsFunc(all, func(f record.Figure) bool { return f.Name == d.name }) {
 			continue
 		}
-		mean := over / under
+		mean := d.plus + over/under
 		all = append(all, record.Figure{Name: d.name, Metric: d.metric, Kind: record.FigureGauge, Unit: d.unit, Mean: &mean})
 	}
 	return all
@@ -272,7 +288,15 @@ const mostPoints = 300
 // Series are the metrics over time: gauges as they were, counters by their rise per
 // second. Neighbours are averaged where there are many.
 func (l *PageLog) Series() []Series {
-	v := view{log: l, pages: l.pages}
+	var out []Series
+	for _, role := range append([]string{""}, l.roles()...) {
+		v := view{log: l, pages: l.pages, role: role}
+		out = append(out, v.series()...)
+	}
+	return out
+}
+
+func (v *view) series() []Series {
 	var out []Series
 	all := v.metrics()
 	for i := range all {
@@ -287,12 +311,56 @@ func (l *PageLog) Series() []Series {
 			unit += "/s"
 		}
 		if len(values) > 1 {
-			s := Series{Name: m.Name, Unit: unit}
+			s := Series{Name: m.Name, Unit: unit, Role: v.role}
 			s.At, s.Values = thin(at, values)
 			out = append(out, s)
 		}
 	}
+	return append(out, v.quotients(out)...)
+}
+
+// quotients are what follows from two counters, over time: hits of prefix caches, and what speculation brings.
+func (v *view) quotients(all []Series) (out []Series) {
+	find := func(name string) *Series {
+		if i := slices.IndexFunc(all, func(s Series) bool { return s.Name == name }); i >= 0 {
+			return &all[i]
+		}
+		return nil
+	}
+	for _, q := range []struct {
+		name, unit, over, under string
+		plus                    float64
+	}{
+		{PrefixHitRatio, ratio, PrefixHits, PrefixQueries, 0},
+		{SpecRate, ratio, SpecAccepted, SpecDrafted, 0},
+		{SpecLength, "tokens", SpecAccepted, SpecSteps, 1},
+	} {
+		over, under := find(q.over), find(q.under)
+		if find(q.name) != nil || over == nil || under == nil || !slices.Equal(over.At, under.At) {
+			continue
+		}
+		s := Series{Name: q.name, Unit: q.unit, Role: v.role}
+		for i, below := range under.Values {
+			if below > 0 { // nothing is known of a time in which nothing was done
+				s.At, s.Values = append(s.At, under.At[i]), append(s.Values, q.plus+over.Values[i]/below)
+			}
+		}
+		if len(s.At) > 1 {
+			out = append(out, s)
+		}
+	}
 	return out
+}
+
+// HitRatio is the share of tokens that prefix caches held, where figures tell: by their counters, or else by their gauge.
+func HitRatio(figures []record.Figure) (float64, bool) {
+	counted := slices.DeleteFunc(slices.Clone(figures), func(f record.Figure) bool { return f.Name == PrefixHitRatio })
+	for _, f := range append(Derive(counted), figures...) {
+		if f.Name == PrefixHitRatio && f.Mean != nil {
+			return *f.Mean, true
+		}
+	}
+	return 0, false
 }
 
 // rates are the rises per second of a counter, each at the end of its interval. A rise

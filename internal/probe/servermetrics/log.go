@@ -187,6 +187,24 @@ func (l *PageLog) Faults(names []string) []string {
 	return out
 }
 
+// roles are those of the workers that a log tells of, in order; none: they share no work.
+func (l *PageLog) roles() []string {
+	var found []string
+	for _, role := range []string{Prefill, Decode} {
+		if slices.ContainsFunc(l.pages, func(p *pageLog) bool {
+			for c := range p.lastValues() {
+				if c.role == role {
+					return true
+				}
+			}
+			return false
+		}) {
+			found = append(found, role)
+		}
+	}
+	return found
+}
+
 // gpus are those that a page has told of, in order.
 func (p *pageLog) gpus() []string {
 	set := map[string]bool{}

@@ -17,6 +17,8 @@ const (
 	SGLang = "sglang"
 	TGI    = "tgi"
 	Triton = "triton"
+	TRTLLM = "trtllm" // TensorRT-LLM's own server, and its engine behind Dynamo
+	Dynamo = "dynamo" // its frontend; the engines behind it have pages of their own
 	DCGM   = "dcgm"
 )
 
@@ -37,6 +39,14 @@ const (
 	PrefixHits     = "prefix_cache_hits"
 	PrefixQueries  = "prefix_cache_queries"
 	PrefixHitRatio = "prefix_cache_hit_ratio"
+
+	SpecSteps    = "spec_decode_steps"
+	SpecDrafted  = "spec_decode_draft_tokens"
+	SpecAccepted = "spec_decode_accepted_tokens"
+	SpecRate     = "spec_decode_acceptance_rate"
+	SpecLength   = "spec_decode_acceptance_length"
+	SpecPerStep  = "spec_decode_tokens_per_step"
+
 	GPUUtilization = "gpu_utilization"
 	GPUMemoryUsed  = "gpu_memory_used"
 	GPUPower       = "gpu_power"
@@ -88,21 +98,21 @@ func Metrics(server string) []Metric { return slices.Clip(metrics()[server]) }
 // ModelLabel is the label by which a server tells its models apart; empty: it does not.
 func ModelLabel(server string) string {
 	switch server {
-	case VLLM, SGLang:
+	case VLLM, SGLang, TRTLLM:
 		return "model_name"
-	case Triton:
+	case Triton, Dynamo:
 		return "model"
 	}
 	return ""
 }
 
 // servers are those whose names are known, the GPU exporter left out.
-func servers() []string { return []string{VLLM, SGLang, TGI, Triton} }
+func servers() []string { return []string{VLLM, SGLang, TRTLLM, TGI, Triton, Dynamo} }
 
 // Known reports whether a metric is of a server whose names are known. The rest of a
 // page, about its runtime and its HTTP server, is not kept.
 func Known(name string) bool {
-	families := []string{"vllm:", "sglang:", "tgi_", "nv_", "DCGM_FI_"}
+	families := []string{"vllm:", "sglang:", "tgi_", "nv_", "trtllm_", "dynamo_frontend_", "DCGM_FI_"}
 	return slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) }) || ofAMD(name)
 }
 

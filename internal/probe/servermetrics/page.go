@@ -6,13 +6,31 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/promtext"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// cell is one metric of one GPU, or of no GPU in particular.
-type cell struct{ own, gpu string }
+// cell is one metric of one GPU, or of no GPU in particular; of the workers of a role, or of all.
+type cell struct{ own, gpu, role string }
+
+// The roles of workers that share the work on a request.
+const (
+	Prefill = "prefill"
+	Decode  = "decode"
+)
+
+// roleOf is the role that the labels of a sample tell; empty: they tell none.
+func (p *page) roleOf(labels string) string {
+	said := strings.ToLower(p.labels.Label(labels, "engine_type", "dynamo_component", "disaggregation_mode", "worker_type", "role"))
+	for _, role := range []string{Prefill, Decode} {
+		if strings.Contains(said, role) {
+			return role
+		}
+	}
+	return ""
+}
 
 // index finds the samples of a page by their names.
 type index map[string][]*record.Sample
@@ -111,6 +129,10 @@ func (p *page) values(samples []record.Sample) map[cell]float64 {
 			c := cell{own: m.Own}
 			if m.PerGPU {
 				c.gpu = cmp.Or(p.labels.Label(s.Labels, "UUID", "gpu_uuid", "gpu", amdLabel), "0")
+			} else if c.role = p.roleOf(s.Labels); c.role != "" {
+				out[c] += s.Value * m.scale()
+				n[c]++
+				c.role = ""
 			}
 			out[c] += s.Value * m.scale()
 			n[c]++

@@ -105,16 +105,19 @@ func scraped(p *plan.Plan, log *servermetrics.PageLog, stage int) result.ServerM
 	}
 	for _, part := range log.Parts() {
 		name := fmt.Sprintf("page %d", part.Page+1)
-		if part.Page < len(names) {
+		switch {
+		case part.Role != "":
+			name = ""
+		case part.Page < len(names):
 			name = names[part.Page]
 		}
-		s.Parts = append(s.Parts, result.ServicePart{Page: name, GPU: part.GPU, Figures: part.Figures})
+		s.Parts = append(s.Parts, result.ServicePart{Page: name, GPU: part.GPU, Role: part.Role, Figures: part.Figures})
 	}
 	if stage == record.WholeRun {
 		return s // the stages have the series
 	}
 	for _, series := range log.Series() {
-		out := result.ServiceSeries{Name: series.Name, Unit: series.Unit}
+		out := result.ServiceSeries{Name: series.Name, Unit: series.Unit, Role: series.Role}
 		for i, v := range series.Values {
 			out.Points = append(out.Points, [2]float64{series.At[i].Seconds(), v})
 		}

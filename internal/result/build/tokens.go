@@ -274,11 +274,7 @@ func (j *judge) cacheHit(i int, sum *metric.StageStats, services []result.Server
 		found = float64(c.CachedOwn) / float64(c.OwnTokens)
 	}
 	for k := 0; k < len(services) && !known; k++ {
-		for _, f := range services[k].Figures {
-			if f.Name == servermetrics.PrefixHitRatio && f.Mean != nil {
-				found, known = *f.Mean, true
-			}
-		}
+		found, known = servermetrics.HitRatio(services[k].Figures)
 	}
 	if !known {
 		j.addNote(i, "%s of the prompts' tokens were to be found in the server's prefix cache; it says neither in its responses nor in its metrics how many were.", number.Percent(want))

@@ -13,23 +13,28 @@ export function server(): Section {
     const stage = m.stages[state.stage];
     const all = (stage?.services ?? []).filter((s) => (s.figures ?? []).length > 0);
     const counted = stage?.server ? statistics(stage.server) : [];
-    refresh(box, ...all.map(table), ...counted);
+    refresh(box, ...all.flatMap((s) => [table(s), ...apart(s)]), ...counted);
     return all.length + counted.length > 0;
   } };
 }
 
-function table(s: Service): HTMLElement {
+function table(s: Service, of = ""): HTMLElement {
   const figures = s.figures ?? [];
   const known = serviceNames.flatMap((n) => { const f = figures.find((x) => x.name === n.metric); return f ? [row(n.label, f)] : []; });
   const unit: Record<string, string> = { s: ", ms", bytes: ", GiB" };
   const rest = figures.filter((f) => !serviceNames.some((n) => n.metric === f.name)).map((f) => row((f.metric || words(f.name)) + (unit[f.unit ?? ""] ?? ""), f));
-  const from = s.source === "prometheus" ? "Queried from Prometheus" : "Scraped from the servers";
+  const from = of || (s.source === "prometheus" ? "Queried from Prometheus" : "Scraped from the servers");
   const head = ["total", "per s", "avg", "p50", "p90", "p99", "max"];
   const estimated = figures.some((f) => f.kind === "histogram" && !f.within && f.median !== undefined);
   const ranged = figures.some((f) => f.within);
   const table = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Server metrics, " + from.toLowerCase() }, h("table", {}, h("caption", {}, from), h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Metric"), ...head.map((t) => h("th", { scope: "col", class: "number" }, t)))), h("tbody", {}, ...known, ...rest)));
   return h("div", {}, table, estimated && h("p", { class: "quiet" }, "≈ estimated: the server reports a histogram, so a percentile is known only to lie within a bucket. Its average is exact."),
     ranged && h("p", { class: "quiet" }, "A percentile given as a range: the server reports a histogram, and the value lies within that bucket."));
+}
+
+// apart are the workers of each role and the servers of each page, where there are several.
+function apart(s: Service): HTMLElement[] {
+  return (s.parts ?? []).filter((p) => !p.gpu).map((p) => table({ source: s.source, figures: p.figures }, p.role ? words(p.role) + " workers" : p.page));
 }
 
 function row(label: string, f: Figure): HTMLElement {

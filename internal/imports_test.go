@@ -84,7 +84,7 @@ var house = []struct{ name, may string }{
 	{"run/collect", "endpoint metric plan record stat"},
 	{"run/executor", "engine/load lib/aside plan record result run/abort run/collect run/monitor run/rundir run/search sweep engine endpoint sweep/capacity result/build"},
 	{"run/monitor", "engine run/collect run/health run/rundir wire/timedconn endpoint lib/aside plan probe record run/registry run/target sweep"},
-	{"run/target", "lib/localaddr prompt/media message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio mock/config"},
+	{"run/target", "golang.org/x/oauth2 lib/localaddr prompt/media message plan remote/proxy endpoint prompt/tensor engine/load golang.org/x/sys mock prompt record run/collect endpoint/decode lib/limitio mock/config"},
 	{"run/search", "gate lib/number metric plan record run/abort stat sweep sweep/capacity result/build"},
 	{"run/saved", "plan record result gate metric sample stat/estimate run/rundir pagedata lib/atomicfile lib/limitio message plan/planfile run/search stat sweep result/build"},
 	{"run/rundir", "plan plan/planfile record result report/csvreport report/jsonreport lib/* result/build"},

@@ -84,6 +84,7 @@ type Options struct {
 	Clock *timedconn.Clock
 	TLS   *tls.Config // for https targets
 	Key   string      // API key; empty: none
+	Live  LiveKey     // where the key may change while a run goes on; else nil
 	// Getenv looks up the variables that name proxies, or nil.
 	Getenv func(string) string
 	Data   plan.Data
@@ -94,6 +95,14 @@ type Options struct {
 	KeepRequests bool
 	// Tokenizer is the run's own, for models that take token ids, or nil.
 	Tokenizer prompt.Tokenizer
+}
+
+// LiveKey is an API key that may change while a run goes on.
+type LiveKey interface {
+	// Value is the key as it is now.
+	Value() string
+	// Refused tells that a server refused a request with a key. It does not wait for anything.
+	Refused(key string)
 }
 
 // TLSConfig is the TLS of connections to a URL, for HTTP/1.1 or HTTP/2.

@@ -108,6 +108,7 @@ type Target struct {
 	Streaming       bool
 	Headers         map[string]string
 	APIKey          Secret
+	OAuth           OAuth // tokens in place of a key
 	Body            map[string]any
 	TLS             TLS
 	HTTP2           bool
@@ -136,6 +137,15 @@ const (
 type Secret struct {
 	Env  string
 	File string
+}
+
+// OAuth says how tokens are had by the client credentials of OAuth 2. The zero OAuth has none.
+type OAuth struct {
+	TokenURL     string
+	ClientID     string
+	ClientSecret Secret
+	Scopes       []string
+	Audience     string
 }
 
 // TLS says whom to trust and who we are.

@@ -18,6 +18,8 @@ type Probes struct {
 	Metrics    string
 	Interval   Duration
 	Scrape     []string
+	// Find: without any, the pages of the target's own servers are looked for, and read where they are there.
+	Find       bool
 	Prometheus Prometheus
 }
 

@@ -229,6 +229,9 @@ func Redacted(p *Plan) Plan {
 		}
 	}
 	r.Probes = p.Probes.redacted()
+	if o := &r.Target.OAuth; o.TokenURL != "" {
+		o.TokenURL = SafeURL(o.TokenURL)
+	}
 	if p.Cost.page() != "" {
 		r.Cost.Power = SafeURL(p.Cost.Power)
 	}

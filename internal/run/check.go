@@ -73,7 +73,8 @@ func (c *check) secrets() target.Secrets {
 			c.notes = append(c.notes, fmt.Sprintf("the API key will be wanted in the environment variable %s, which is not set here", name))
 		}
 	}
-	s, err := target.ReadSecrets(t, c.plan.Limits, c.kit.Getenv)
+	t.OAuth = plan.OAuth{} // whose server the run asks
+	s, err := target.ReadSecrets(context.Background(), t, c.plan.Limits, c.kit.Getenv)
 	c.add(err)
 	return s
 }

@@ -129,6 +129,12 @@ func (p *setup) run(ctx context.Context) (*session, error) {
 		}
 	}
 	probes := endpoint.Options{Clock: p.clock, TLS: found.secrets.TLS, Key: found.secrets.Key, Getenv: p.opt.Kit.Getenv}
+	if found.secrets.Live != nil {
+		probes.Live = found.secrets.Live
+	}
+	if !mocked {
+		monitor.FindPages(ctx, p.plan, p.opt.Kit, probes, p.opt.Log)
+	}
 	arch, err := monitor.OpenPrometheus(ctx, p.plan, p.opt.Kit, probes, found.secrets.Texts(p.plan.Target))
 	if err != nil {
 		return nil, err
@@ -242,7 +248,7 @@ func (p *setup) check(ctx context.Context, mocked bool) (*findings, error) {
 	if p.protocol, err = registry.Pick(p.opt.Kit.Protocols, "protocol", p.plan.Target.Protocol); err != nil {
 		return nil, err
 	}
-	f.secrets, err = target.ReadSecrets(p.plan.Target, p.plan.Limits, p.opt.Kit.Getenv)
+	f.secrets, err = target.ReadSecrets(ctx, p.plan.Target, p.plan.Limits, p.opt.Kit.Getenv)
 	errs := []error{err}
 	if p.opt.OutputDir == nil {
 		errs = append(errs, rundir.Check(p.plan.Output.Dir, p.opt.Replace))
@@ -360,8 +366,15 @@ func scheduleOf(p *plan.Plan, s prompt.Source) (func() load.Arrivals, error) {
 func (p *setup) client(s target.Secrets, q *promptSource) (*target.Client, error) {
 	// The id tells this run's requests from those of others in a server's log.
 	id := "inferometer-" + p.opt.ID
+	var live endpoint.LiveKey
+	if s.Live != nil {
+		live = s.Live
+		ctx, end := context.WithCancel(context.Background())
+		p.onClose(end)
+		go s.Live.Watch(ctx, func(text string) { p.log().Printf("warning: %s\n", text) })
+	}
 	e, err := p.protocol.Open(p.plan.Target, endpoint.Options{
-		Clock: p.clock, TLS: s.TLS, Key: s.Key, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
+		Clock: p.clock, TLS: s.TLS, Key: s.Key, Live: live, Getenv: p.opt.Kit.Getenv, Data: p.plan.Data, RunID: id, Tokenizer: q.tokenizer,
 		KeepRequests: p.plan.Output.KeepRaw, Limits: p.plan.Limits,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ type client interface {
 
 type replica struct {
 	client client
-	head   *http1.Head
+	head   *head
 	stamps bool
 	url    string // that requests go to, as it may be shown
 }
@@ -106,7 +107,7 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	}
 	dialer := timedconn.NewDialer(o.Clock, hostPort(u), opt)
 	r := replica{
-		head:   http1.NewHead(u, fields(t, o.Key, u, p), through),
+		head:   newHead(o, func(key string) *http1.Head { return http1.NewHead(u, fields(t, key, u, p), through) }),
 		stamps: dialer.KernelStamps(),
 		url:    plan.SafeURL(u.String()),
 	}
@@ -240,7 +241,7 @@ func (s *Set) Preconnect(ctx context.Context, n int) error {
 			share++
 		}
 		if err := r.client.Warm(ctx, share); err != nil {
-			return fmt.Errorf("opening connections to %s: %w", r.head.Host(), err)
+			return fmt.Errorf("opening connections to %s: %w", r.head.current().Host(), err)
 		}
 	}
 	return nil
@@ -272,7 +273,7 @@ func (s *Set) Call(p *prompt.Prompt, body []byte) endpoint.Call {
 		c.session = p.Session
 		c.token = s.tokenOf(p.Session)
 	}
-	c.request = s.replicas[c.target].head.Encode(body, c.withToken(own)...)
+	c.request = s.replicas[c.target].head.current().Encode(body, c.withToken(own)...)
 	return c
 }
 
@@ -327,11 +328,20 @@ func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 		c.refresh(r)
 		c.request.Want = c.set.session.Token
 	}
+	key := r.head.key()
+	if now := r.head.current(); now != c.request.Head { // the key has changed since the request was prepared
+		want := c.request.Want
+		c.request = now.Encode(c.request.Body(), c.request.Fields()...)
+		c.request.Want = want
+	}
 	rec.Size, rec.Media = len(c.request.Body()), c.media
 	if c.set.keepRequests {
 		rec.RequestBody = c.request.Body()
 	}
 	r.client.Do(ctx, c.request, rec)
+	if rec.Status == http.StatusUnauthorized && r.head.live != nil {
+		r.head.live.Refused(key)
+	}
 	if got := c.request.Got; c.session != "" && got != "" && got != c.token {
 		c.set.mu.Lock()
 		c.set.tokens[c.session] = got
@@ -350,5 +360,5 @@ func (c *call) refresh(r *replica) {
 		return strings.EqualFold(f.Name, c.set.session.Token)
 	})
 	c.token = token
-	c.request = r.head.Encode(c.request.Body(), c.withToken(own)...)
+	c.request = r.head.current().Encode(c.request.Body(), c.withToken(own)...)
 }

@@ -46,6 +46,32 @@ func sourcesSpec() *form {
 	return f
 }
 
+// oauth checks how tokens are had.
+func (c *checker) oauth(t *plan.Target) {
+	const at = "target.oauth."
+	o := &t.OAuth
+	if unset(o) {
+		return
+	}
+	if o.TokenURL == "" {
+		c.add(at+"token_url", "is missing", "where tokens are had, such as https://login.example.com/oauth/token")
+	} else {
+		c.url(at+"token_url", o.TokenURL)
+	}
+	if o.ClientID == "" {
+		c.add(at+"client_id", "is missing", "")
+	}
+	if s := o.ClientSecret; (s.Env == "") == (s.File == "") {
+		c.add(at+"client_secret", "needs either env or file", "the name of an environment variable or of a file that holds it")
+	}
+	if t.APIKey != (plan.Secret{}) {
+		c.lacks(at+"token_url", "target.api_key", "cannot be combined with an API key: a token takes its place", "give one of them")
+	}
+	if t.Protocol == plan.ProtocolTriton {
+		c.lacks(at+"token_url", "target.protocol", "is not for Triton", "leave it out")
+	}
+}
+
 func httpEndpoints() []string {
 	return []string{plan.EndpointRankings, plan.EndpointRerank, plan.EndpointRetrieval, plan.EndpointTGI, plan.EndpointSGLang,
 		plan.EndpointCohereRerank, plan.EndpointJinaRerank, plan.EndpointTemplate}

@@ -190,6 +190,7 @@ func (c *checker) target(t *plan.Target) {
 	if t.APIKey.Env != "" && t.APIKey.File != "" {
 		c.add("target.api_key", "env and file cannot be combined", "give one of them")
 	}
+	c.oauth(t)
 	if strings.ContainsAny(t.APIKey.Env, "= \t") {
 		c.add("target.api_key.env", "is not the name of an environment variable", "give the name, never the key itself")
 	}

@@ -20,7 +20,7 @@ import (
 // PageProbe is the metrics page of one server or exporter.
 type PageProbe struct {
 	url    string
-	key    string
+	key    func() string
 	client *http.Client
 	now    func() time.Duration
 }
@@ -30,6 +30,8 @@ type PageOptions struct {
 	Now func() time.Duration // the clock of the run
 	TLS *tls.Config          // nil means as the system has it
 	Key string               // API key; empty: none
+	// Live is the key where it may change; else nil.
+	Live interface{ Value() string }
 	// Sources are the local addresses that connections come from; none: the system chooses.
 	Sources []netip.Prefix
 }
@@ -43,7 +45,11 @@ const (
 
 // NewPage makes a reader of the page at an address. It asks nothing yet.
 func NewPage(address string, o PageOptions) *PageProbe {
-	return &PageProbe{url: address, key: o.Key, client: NewHTTPClient(o.TLS, pageTime, o.Sources), now: o.Now}
+	key := func() string { return o.Key }
+	if o.Live != nil {
+		key = o.Live.Value
+	}
+	return &PageProbe{url: address, key: key, client: NewHTTPClient(o.TLS, pageTime, o.Sources), now: o.Now}
 }
 
 // NewHTTPClient makes a client that waits so long for a response and whose connections come from
@@ -83,8 +89,8 @@ func (p *PageProbe) Read(ctx context.Context, whole bool) record.Page {
 func (p *PageProbe) get(ctx context.Context) ([]byte, error) {
 	// The older text form is asked for: all servers have it.
 	h := http.Header{"Accept": {"text/plain;version=0.0.4"}}
-	if p.key != "" {
-		h.Set("Authorization", "Bearer "+p.key)
+	if key := p.key(); key != "" {
+		h.Set("Authorization", "Bearer "+key)
 	}
 	text, status, err := Get(ctx, p.client, p.url, h)
 	if err == nil && status != http.StatusOK {

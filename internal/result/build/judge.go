@@ -95,6 +95,13 @@ func (j *judge) runNotes(fold *metric.Aggregator) {
 		j.addNote(wholeRun, "%s repeated an earlier prompt: a prefix cache may have made them faster. %v avoid that.", number.Plural(n, "request"),
 			message.New("%v or more distinct prompts", message.Salt).Or("More distinct prompts"))
 	}
+	if pages := j.plan.Probes.Scrape; j.plan.Probes.Find && len(pages) > 0 {
+		safe := make([]string, len(pages))
+		for i := range pages {
+			safe[i] = plan.SafeURL(pages[i])
+		}
+		j.addNote(wholeRun, "The servers' metrics were found and read at %s.", strings.Join(safe, ", "))
+	}
 	if j.plan.Target.ResetCache != "" {
 		j.addNote(wholeRun, "The servers' prefix caches were emptied before the run and between its stages.")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -49,6 +50,38 @@ func (s *Servers) read(ctx context.Context, edge bool) <-chan []record.Page {
 		done <- pages
 	}()
 	return done
+}
+
+// FindPages looks for the pages of metrics of a plan's own servers, where the plan wants that and names none, and has
+// those that are there read. A server is asked once, or twice where what it says is none: TensorRT-LLM has its
+// metrics elsewhere.
+func FindPages(ctx context.Context, p *plan.Plan, kit registry.Kit, o endpoint.Options, log io.Writer) {
+	if !p.Probes.Find || len(p.Probes.Scrape) > 0 || p.Target.Protocol == plan.ProtocolTriton {
+		return
+	}
+	asked := map[string]bool{}
+	for _, raw := range p.Target.URLs {
+		u, err := url.Parse(raw)
+		if err != nil || asked[u.Host] {
+			continue
+		}
+		asked[u.Host] = true
+		for _, path := range []string{"/metrics", "/prometheus/metrics"} {
+			address := (&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: path}).String()
+			p.Probes.Scrape = append(p.Probes.Scrape, address)
+			page := kit.Pages(p, len(p.Probes.Scrape)-1, o)
+			look := page.Read(ctx, false)
+			_ = page.Close()
+			if look.Error == "" && len(look.Samples) > 0 {
+				fmt.Fprintf(log, "reading the server's metrics at %s (--scrape none leaves them alone)\n", plan.SafeURL(address))
+				break
+			}
+			p.Probes.Scrape = p.Probes.Scrape[:len(p.Probes.Scrape)-1]
+			if strings.Contains(look.Error, "HTTP status") { // there is no such page
+				break
+			}
+		}
+	}
 }
 
 // A server may count a request a moment after its last byte. Its page is read again

@@ -20,7 +20,9 @@ func newPage(p *plan.Plan, page int, o endpoint.Options) probe.Page {
 	opt := prometheus.PageOptions{Now: o.Clock.Now, TLS: o.TLS}
 	for _, t := range p.Target.URLs {
 		if sameHost(t, address) {
-			opt.Key = o.Key
+			if opt.Key = o.Key; o.Live != nil {
+				opt.Live = o.Live
+			}
 		}
 		if hostname(t) == hostname(address) {
 			opt.Sources = p.Target.SourceAddresses

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -49,14 +50,31 @@ func cover(text []byte, secret string) {
 // Guard makes a decoder hide secrets where there is anything to hide, ahead of everything
 // that is kept or shown.
 func (s Secrets) Guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
-	if hide := s.Texts(t); len(hide) > 0 {
-		decode := d.Decode
+	decode := d.Decode
+	if hide := s.Texts(t); s.Live != nil {
+		var known atomic.Pointer[hiding]
+		d.Decode = func(x *record.Exchange) {
+			decode(x)
+			now := known.Load()
+			if n := len(s.Live.secrets()); now == nil || now.keys != n {
+				now = &hiding{n, s.Texts(t)}
+				known.Store(now)
+			}
+			scrubRecord(&x.Record, now.texts)
+		}
+	} else if len(hide) > 0 {
 		d.Decode = func(x *record.Exchange) {
 			decode(x)
 			scrubRecord(&x.Record, hide)
 		}
 	}
 	return d
+}
+
+// hiding are the secrets to hide while there have been so many keys.
+type hiding struct {
+	keys  int
+	texts []string
 }
 
 // Redact is a text without the secrets that a server may have repeated in it.
@@ -76,6 +94,9 @@ func (s Secrets) Texts(t plan.Target) []string {
 	hide := t.Secrets()
 	if s.Key != "" {
 		hide = append(hide, s.Key)
+	}
+	if s.Live != nil {
+		hide = append(hide, s.Live.secrets()...)
 	}
 	for _, secret := range slices.Clone(hide) {
 		hide = append(hide, forms(secret)...)

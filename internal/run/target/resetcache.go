@@ -134,8 +134,12 @@ func (r *CacheReset) ask(ctx context.Context, address string) (status int, said 
 	for name, value := range r.target.Headers {
 		req.Header.Set(name, value)
 	}
-	if r.secrets.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+r.secrets.Key)
+	key := r.secrets.Key
+	if r.secrets.Live != nil {
+		key = r.secrets.Live.Value()
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {

@@ -30,37 +30,64 @@ import (
 
 // Secrets are what a target needs and no plan holds.
 type Secrets struct {
-	Key string
-	TLS *tls.Config
+	Key  string
+	TLS  *tls.Config
+	Live *Credential // where the key may change while a run goes on, what has it then; else nil
 }
 
-// ReadSecrets reads the API key and the certificates of a target.
-func ReadSecrets(t plan.Target, l plan.Limits, getenv func(string) string) (Secrets, error) {
+// ReadSecrets reads the API key and the certificates of a target, or has a token for it.
+func ReadSecrets(ctx context.Context, t plan.Target, l plan.Limits, getenv func(string) string) (Secrets, error) {
 	files := limitio.Limit{Name: plan.LimitFile, Bytes: int64(l.File)}
 	var s Secrets
 	var errs []error
+	var err error
 	switch {
 	case t.APIKey.Env != "":
-		if s.Key = strings.TrimSpace(getenv(t.APIKey.Env)); s.Key == "" {
-			errs = append(errs, fmt.Errorf("the API key should be in the environment variable %s, which is empty or not set", t.APIKey.Env))
-		}
+		s.Key, err = envKey("the API key", t.APIKey.Env, getenv)
 	case t.APIKey.File != "":
-		text, err := files.ReadFile(t.APIKey.File)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("reading the API key: %w", err))
-		}
-		if s.Key = strings.TrimSpace(string(text)); err == nil && s.Key == "" {
-			errs = append(errs, fmt.Errorf("the API key file %s is empty", t.APIKey.File))
-		}
+		s.Live, err = newFileKey(t.APIKey.File, files)
+	case t.OAuth.TokenURL != "":
+		s.Live, err = oauthToken(ctx, t.OAuth, files, getenv)
 	}
-	if strings.ContainsAny(s.Key, "\r\n") {
-		errs = append(errs, errors.New("the API key has more than one line"))
+	if err != nil {
+		errs = append(errs, err)
 	}
-	var err error
+	if s.Live != nil {
+		s.Key = s.Live.Value()
+	}
 	if s.TLS, err = tlsConfig(t.TLS, files); err != nil {
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
+}
+
+// envKey is a secret of one line that an environment variable holds.
+func envKey(what, name string, getenv func(string) string) (string, error) {
+	key := strings.TrimSpace(getenv(name))
+	switch {
+	case key == "":
+		return "", fmt.Errorf("%s should be in the environment variable %s, which is empty or not set", what, name)
+	case strings.ContainsAny(key, "\r\n"):
+		return "", fmt.Errorf("%s has more than one line", what)
+	}
+	return key, nil
+}
+
+// oauthToken has the first token of a target.
+func oauthToken(ctx context.Context, o plan.OAuth, files limitio.Limit, getenv func(string) string) (*Credential, error) {
+	var secret string
+	var err error
+	if o.ClientSecret.File != "" {
+		secret, err = readKey(o.ClientSecret.File, files)
+	} else {
+		secret, err = envKey("the client secret", o.ClientSecret.Env, getenv)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithTimeout(ctx, probeTime)
+	defer end()
+	return newToken(ctx, o, secret)
 }
 
 // tlsConfig is whom to trust and who we are.

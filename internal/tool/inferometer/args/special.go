@@ -43,7 +43,8 @@ func (b *builder) special() {
 	}
 	b.sourceAddresses()
 	b.triton()
-	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
+	b.scrape()
+	b.list("oauth-scope", "target.oauth.scopes", &p.Target.OAuth.Scopes)
 	b.list("gpu", "cost.devices", &p.Cost.Devices)
 	if !b.is("ab") { // else they are about the comparison
 		b.gates(p)
@@ -74,6 +75,20 @@ func (b *builder) list(flag, path string, to *[]string) {
 	}
 	for i, value := range b.flags[flag] {
 		b.draft.Put(fmt.Sprintf("%s[%d]", path, i), "--"+flag, value)
+	}
+}
+
+// scrape puts the pages of metrics, which are looked for where none is given.
+func (b *builder) scrape() {
+	p := &b.draft.Plan
+	if b.last("scrape") == "none" {
+		b.draft.Forget("probes.scrape")
+		p.Probes.Scrape, p.Probes.Find = nil, false
+		return
+	}
+	b.list("scrape", "probes.scrape", &p.Probes.Scrape)
+	if len(p.Probes.Scrape) == 0 && !b.demo() && !b.draft.Given("probes.find_metrics") {
+		p.Probes.Find = true
 	}
 }
 

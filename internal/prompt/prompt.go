@@ -6,6 +6,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
@@ -145,4 +147,54 @@ func Files(d plan.Data) limitio.Limit {
 // Downloads is the limit of files that it names on the hub.
 func Downloads(d plan.Data) limitio.Limit {
 	return limitio.Limit{Name: plan.LimitDownload, Bytes: int64(d.Limits.Download)}
+}
+
+// The number of a request tells it from all others of a run, follows from where it stands
+// and is the same whichever process sends it: requests that come from the source are
+// counted, and one that goes on from another has the number of the first of them and its
+// place behind it in the upper bits.
+const (
+	turnShift = 40
+	endBit    = 1 << 62
+)
+
+// TurnSeq is the number of the request at a place, from 1, behind the one with which its
+// conversation began.
+func TurnSeq(first int64, turn int) int64 { return first + int64(turn)<<turnShift }
+
+// Ending is the number of a request that ends what another has begun.
+func Ending(first int64) int64 { return first | endBit }
+
+// Spread shares requests out among n servers, in turn.
+func (p *Prompt) Spread(n int) int {
+	seq := p.Seq &^ endBit
+	return int((seq&(1<<turnShift-1) + seq>>turnShift) % int64(n))
+}
+
+// HashText is the hash of a prompt's text: XXH64, the same in every process and on
+// every machine.
+func HashText(text string) uint64 { return xxhash.Sum64String(text) }
+
+// HashMessages is the hash of a chat: of every role, content and tool call in order.
+func HashMessages(messages []Message) uint64 {
+	h := uint64(1)
+	var d xxhash.Digest
+	add := func(text string) {
+		d.ResetWithSeed(h)
+		_, _ = d.WriteString(text) // a hash takes all
+		h = d.Sum64()
+	}
+	for i := range messages {
+		m := &messages[i]
+		add(m.Role)
+		add(m.Content)
+		for _, c := range m.ToolCalls {
+			add(c.Name)
+			add(c.Arguments)
+		}
+		if m.Raw != nil {
+			add(string(m.Raw))
+		}
+	}
+	return h
 }

@@ -4,10 +4,12 @@
 package repeat
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/number"
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
@@ -259,4 +261,103 @@ func deviation(values []float64, mean float64) float64 {
 		sum += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(sum / float64(len(values)-1))
+}
+
+// judged are the figures by which runs are said to differ: averages, whose errors within a run
+// are known best.
+func judged() []struct{ metric, name string } {
+	return []struct{ metric, name string }{
+		{"time_to_first_token", "time to first token"}, {"inter_token_latency", "inter-token latency"}, {"request_latency", "request latency"},
+	}
+}
+
+// How much further runs must be apart than their requests explain before it is said: by chance
+// alone, fewer than one figure in a thousand is.
+const (
+	driftTail  = 3.09  // the normal deviate of one in a thousand
+	driftLeast = 1.5   // times as far
+	driftShare = 0.005 // of the figure: less is of no importance
+)
+
+// normal is the normal deviate of the intervals within runs.
+const normal = 1.96
+
+// drift says that runs differ more than the requests of one run do, where that is so of any
+// figure: the one that is furthest beyond.
+func (d *Document) drift() string {
+	worst, text := 0.0, ""
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		for _, j := range judged() {
+			f, ok := s.Metrics[j.metric].Stats[average]
+			if !ok || f.Within == nil || f.CV == nil || *f.Within <= 0 || *f.CV < driftShare {
+				continue
+			}
+			df := float64(len(f.Runs) - 1)
+			expected := *f.Within / normal
+			// The bound of chi squared over its degrees of freedom, by Wilson and Hilferty.
+			bound := math.Pow(1-2/(9*df)+driftTail*math.Sqrt(2/(9*df)), 3)
+			if ratio := f.Std / expected; df >= 2 && ratio > max(driftLeast, math.Sqrt(bound)) && ratio > worst {
+				worst = ratio
+				text = fmt.Sprintf("Runs differ more than requests do: %s (%s) varies by %s between runs, where its requests explain %s. "+
+					"The host or the server drifts, and the interval of a single run is too narrow: rely on the one over runs.",
+					j.name, s.Load, number.Share(*f.CV), number.Share(expected/math.Abs(f.Mean)))
+			}
+		}
+	}
+	return text
+}
+
+// Mean is a result whose figures are the means over runs, with the intervals over them, so that
+// what can be asked of one result can be asked of all runs together. It has the levels that
+// all runs have.
+func (d *Document) Mean(runs []Run) *result.Result {
+	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name,
+		Verdict: result.Verdict{Status: result.Invalid, Valid: d.Valid}}
+	if d.Valid {
+		r.Verdict.Status = result.Valid
+	}
+	for i := range d.Stages {
+		shared := &d.Stages[i]
+		s := result.Stage{Index: shared.Index, Name: shared.Name, Load: shared.Load, Metrics: map[string]result.Stat{}}
+		for k := range runs {
+			for n := range runs[k].Result.Stages {
+				if of := &runs[k].Result.Stages[n]; of.Index == s.Index {
+					s.Concurrency, s.Rate = of.Concurrency, of.Rate
+					s.Counts.Sent += of.Counts.Sent
+					s.Counts.OK += of.Counts.OK
+					s.Counts.Failed += of.Counts.Failed
+				}
+			}
+		}
+		for id, m := range shared.Metrics {
+			s.Metrics[id] = mean(m)
+		}
+		r.Stages = append(r.Stages, s)
+	}
+	return r
+}
+
+func mean(m Metric) result.Stat {
+	s := result.Stat{Unit: m.Unit, Intervals: map[string]result.ConfidenceInterval{}}
+	for name, f := range m.Stats {
+		if name == average {
+			s.Avg = f.Mean
+		} else {
+			if s.Distribution == nil {
+				s.Distribution = &result.Distribution{}
+			}
+			s.Distribution.Set(name, f.Mean)
+		}
+		if f.Interval != nil {
+			s.Intervals[name] = *f.Interval
+		}
+		if f.Thin {
+			s.LowSamples = append(s.LowSamples, name)
+		}
+		if f.AtLeast {
+			s.AtLeast = append(s.AtLeast, name)
+		}
+	}
+	return s
 }

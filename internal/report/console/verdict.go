@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,5 +121,94 @@ func (p *printer) errorBars(s *result.Stage) {
 	}
 	if len(texts) > 0 {
 		p.paragraph("Error bars", strings.Join(texts, "; "))
+	}
+}
+
+// calibration prints the error bars that were found on the mock ahead of the run.
+func (p *printer) calibration(c *result.Calibration) {
+	if c == nil {
+		return
+	}
+	p.blank()
+	p.line(p.style.Bold("Calibration") + ": the built-in mock, measured on this host before the run")
+	var bars []string
+	for _, b := range c.Bars {
+		if p.all && b.Unit == "ms" || slices.Contains(calibrated(), b.Metric) {
+			bars = append(bars, b.Name+" ±"+number.Value(b.Error, b.Unit))
+		}
+	}
+	p.paragraph("Error bars", strings.Join(bars, ", "))
+	p.paragraph("Load", fmt.Sprintf("%s: %s, %s. This run: %s.", c.Load, held(c.Rate, c.InFlight, c.Events), strings.ToUpper(c.Verdict), held(c.Run.Rate, c.Run.InFlight, c.Run.Events)))
+}
+
+// calibrated are the metrics whose error bars are printed; --all prints those of all times.
+func calibrated() []string {
+	return []string{"time_to_first_token", "inter_token_latency", "request_latency", "request_throughput", "output_token_throughput"}
+}
+
+func held(rate, inFlight, events float64) string {
+	return fmt.Sprintf("%s, %s in flight, %s events/s", number.Value(rate, "requests/sec"), number.Value(inFlight, "requests"), number.Value(events, ""))
+}
+
+// gates says what came of the user's conditions, and what was found.
+func (p *printer) gates(gates []result.Gate) {
+	if len(gates) == 0 {
+		return
+	}
+	p.blank()
+	paint := p.style.Good
+	switch {
+	case result.CountMissed(gates) > 0:
+		paint = p.style.Bad
+	case result.CountUndecided(gates) > 0:
+		paint = p.style.Warn
+	}
+	p.line(paint(result.Headline(gates)) + ".")
+	title, conditions := result.Conditions(gates)
+	t := table{columns: []column{{title: title, left: true}, {title: "level", keep: 10, left: true}, {title: "measured", keep: mustKeep}, {title: "gate", keep: mustKeep, left: true}}}
+	for i := range gates {
+		g, where := &gates[i], ""
+		if result.SeveralLevels(gates) {
+			where = screen.Clean(g.Where)
+		}
+		t.add(screen.Clean(conditions[i]), where, g.Found(), g.Word())
+	}
+	p.table(&t)
+	for i := range gates {
+		if notes := gates[i].Notes(); len(notes) > 0 {
+			p.item(gates[i].Condition() + ": " + strings.Join(notes, "; "))
+		}
+	}
+}
+
+// withinTitle heads a column of how well the figures before it are known by so few requests,
+// whatever the client measures them with.
+const withinTitle = "±"
+
+const (
+	// withinUnknown stands for an interval that is not known.
+	withinUnknown = "±?"
+	withinText    = withinTitle + " half the 95 % confidence interval (sampling); " + withinUnknown + " not known: too few requests"
+	// keepWithinAvg is the keep of the column beside averages.
+	keepWithinAvg = 90
+	mean          = "avg"
+)
+
+// within says how well a statistic is known, as a share of it; nothing where it has no interval.
+func within(m *result.Stat, name string) string {
+	switch share, known, ok := m.Within(name); {
+	case !ok:
+		return ""
+	case !known:
+		return withinUnknown
+	default:
+		return number.PlusMinus(share)
+	}
+}
+
+// precision says in words how well the figure is known that most people read first.
+func (p *printer) precision(s *result.Stage) {
+	if text := s.Precision(); text != "" {
+		p.paragraph("Precision", text)
 	}
 }

@@ -57,3 +57,86 @@ func write(w io.Writer, page, text, planes []byte) error {
 	}
 	return nil
 }
+
+// mostBytes is what the data of a comparison may take of the page's two megabytes.
+const mostBytes = 1_600_000
+
+// Side is one side of a comparison.
+type Side struct {
+	Name string
+	Runs []*pagedata.Document // in the order of the comparison's; nil means there is nothing to draw of it
+}
+
+type comparison struct {
+	Version    int             `json:"version"`
+	Comparison json.RawMessage `json:"comparison"`
+	Sides      []sideOnPage    `json:"sides"`
+}
+
+type sideOnPage struct {
+	Name string `json:"name"`
+	Of   int    `json:"of"` // runs that the side has
+	Runs []run  `json:"runs"`
+}
+
+// run is what is drawn of a run of a side.
+type run struct {
+	Index    int                `json:"index"` // among the runs of the side
+	Document *pagedata.Document `json:"document"`
+}
+
+// WriteComparison writes the page of a comparison, which is its document or the JSON of it.
+// What is drawn of the runs is reduced until the page has two megabytes at most: curves have
+// fewer points, and then fewer runs of a side are drawn, which the page says.
+func WriteComparison(w io.Writer, of any, sides []Side) error {
+	text, err := json.Marshal(of)
+	if err != nil {
+		return fmt.Errorf("encode the comparison for the page: %w", err)
+	}
+	points, runs := 240, 0
+	for _, s := range sides {
+		runs = max(runs, len(s.Runs))
+	}
+	for {
+		data, planes, err := comparisonData(text, sides, points, runs)
+		if err != nil {
+			return err
+		}
+		if len(data)+len(planes) <= mostBytes || runs == 0 {
+			return write(w, page, data, planes)
+		}
+		if points /= 2; points < 60 {
+			points, runs = 60, runs/2
+		}
+	}
+}
+
+// comparisonData is what the page of a comparison is given, with so many runs of each side
+// and points of each curve. The planes of the runs are lines of one text.
+func comparisonData(text json.RawMessage, sides []Side, points, runs int) (data, planes []byte, err error) {
+	c := comparison{Version: pagedata.Version, Comparison: text, Sides: []sideOnPage{}}
+	var lines bytes.Buffer
+	for _, s := range sides {
+		side := sideOnPage{Name: s.Name, Of: len(s.Runs), Runs: []run{}}
+		for i, d := range s.Runs {
+			if d == nil || len(side.Runs) >= runs {
+				continue
+			}
+			out := d.Outline(points)
+			line, err := out.Planes.Text()
+			if err != nil {
+				return nil, nil, err
+			}
+			lines.WriteString(line)
+			lines.WriteByte('\n')
+			side.Runs = append(side.Runs, run{Index: i, Document: out})
+		}
+		c.Sides = append(c.Sides, side)
+	}
+	// Marshal escapes what HTML would take for its own in the comparison's JSON too.
+	data, err = json.Marshal(c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode the data of the page: %w", err)
+	}
+	return data, lines.Bytes(), nil
+}

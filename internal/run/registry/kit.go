@@ -7,16 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/protocols"
 	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/lib/limitio"
+	"github.com/inferometer/inferometer/internal/message"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
+	"github.com/inferometer/inferometer/internal/probe"
+	"github.com/inferometer/inferometer/internal/probe/power"
+	"github.com/inferometer/inferometer/internal/probe/prometheus"
 	"github.com/inferometer/inferometer/internal/prompt"
 	"github.com/inferometer/inferometer/internal/prompt/sources"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/token"
+	"github.com/inferometer/inferometer/internal/token/chat"
 	"github.com/inferometer/inferometer/internal/token/jinja"
 	"github.com/inferometer/inferometer/internal/token/loader"
 )
@@ -104,4 +114,101 @@ func Pick[F any](table map[string]F, what, name string) (F, error) {
 		return f, fmt.Errorf("there is no %s %q", what, name)
 	}
 	return f, nil
+}
+
+// MeterFactory starts what reads the power of this machine's GPUs, and hands on what it reads.
+type MeterFactory func(ctx context.Context, p *plan.Plan, every time.Duration, now func() time.Duration,
+	take func(record.Power)) (probe.PowerReader, error)
+
+func newMeter(ctx context.Context, p *plan.Plan, every time.Duration, now func() time.Duration,
+	take func(record.Power)) (probe.PowerReader, error) {
+	m, err := power.Start(ctx, power.Options{Devices: p.Cost.Devices, Every: every, Now: now, Take: take})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Tokenizer finds the tokenizer of a plan. One that is optional and is unavailable is
+// replaced by the built-in one, in the plan too, and the log says so.
+func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*loader.Found, error) {
+	want := p.Tokenizer
+	found, err := k.Tokenizers(ctx, want.Name, want.Revision, p.Limits)
+	if err == nil || !want.Optional || ctx.Err() != nil {
+		return found, err
+	}
+	reason, _, _ := strings.Cut(err.Error(), "\n")
+	log.Printf("The tokenizer %s could not be loaded: %s. Using %s instead%v.\n", want.Name, strings.TrimSuffix(reason, "."), plan.TokenizerBuiltin,
+		message.New("; %v names another", message.Tokenizer).Or(""))
+	p.Tokenizer = plan.Tokenizer{Name: plan.TokenizerBuiltin}
+	return k.Tokenizers(ctx, plan.TokenizerBuiltin, "", p.Limits)
+}
+
+// templateOptions are what a server renders the chat template with, given the fields that
+// the plan adds to every body.
+func templateOptions(p *plan.Plan, found *loader.Found) chat.Options {
+	o := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true}
+	if add, ok := p.Target.Body["add_generation_prompt"].(bool); ok {
+		o.AddGenerationPrompt = add
+	}
+	if on, ok := p.Target.Body["continue_final_message"].(bool); ok && on {
+		o.ContinueFinalMessage, o.AddGenerationPrompt = true, false
+	}
+	o.Extra, _ = p.Target.Body["chat_template_kwargs"].(map[string]any)
+	return o
+}
+
+// specials is how many special tokens a server puts around the text of a completion.
+func specials(p *plan.Plan, found *loader.Found) int {
+	add, given := p.Target.Body["add_special_tokens"].(bool)
+	e, ok := found.Tokenizer.(*token.Pipeline)
+	if !ok || given && !add || p.Data.TokenIDs ||
+		p.Target.Endpoint != plan.EndpointCompletions || p.Target.Protocol != plan.ProtocolOpenAI || p.Target.Shaped() {
+		return 0
+	}
+	return len(e.Encode("", true))
+}
+
+// PageFactory makes what reads one of the pages of metrics that a plan names.
+type PageFactory func(p *plan.Plan, page int, o endpoint.Options) probe.Page
+
+// newPage gives the API key to the servers under test alone, and asks no other machine from the
+// addresses that reach them.
+func newPage(p *plan.Plan, page int, o endpoint.Options) probe.Page {
+	address := p.Pages()[page]
+	opt := prometheus.PageOptions{Now: o.Clock.Now, TLS: o.TLS}
+	for _, t := range p.Target.URLs {
+		if sameHost(t, address) {
+			if opt.Key = o.Key; o.Live != nil {
+				opt.Live = o.Live
+			}
+		}
+		if hostname(t) == hostname(address) {
+			opt.Sources = p.Target.SourceAddresses
+		}
+	}
+	return prometheus.NewPage(address, opt)
+}
+
+func sameHost(a, b string) bool {
+	x, err := url.Parse(a)
+	y, also := url.Parse(b)
+	return err == nil && also == nil && x.Scheme == y.Scheme && x.Host == y.Host
+}
+
+func hostname(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// ArchiveFactory makes what asks the Prometheus server that a plan names.
+type ArchiveFactory func(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.RangeQuerier, error)
+
+func newArchive(ctx context.Context, p *plan.Plan, o endpoint.Options) (probe.RangeQuerier, error) {
+	return prometheus.NewClient(ctx, p.Probes.Prometheus, prometheus.Options{
+		Start: o.Clock.Start(), Model: p.Target.Model, TLS: o.TLS, Getenv: o.Getenv,
+	})
 }

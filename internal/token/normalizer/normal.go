@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/inferometer/inferometer/internal/token/component"
 	"github.com/inferometer/inferometer/internal/token/regex"
@@ -152,4 +153,78 @@ func (r *replace) Normalize(s string) string {
 	}
 	b.WriteString(s[at:])
 	return b.String()
+}
+
+// Expansion is how many times longer a normalizer can make a text, at the worst. What it
+// adds once, whatever the text, does not count.
+func Expansion(n Normalizer) float64 {
+	switch n := n.(type) {
+	case nil, lowercase, nmt, prepend:
+		return 1
+	case sequence:
+		times := 1.0
+		for _, part := range n {
+			times *= Expansion(part)
+		}
+		return times
+	case replaceString:
+		return max(1, float64(len(n.new))/float64(len(n.old)))
+	case *replace:
+		if n.re.MatchesEmpty() {
+			return float64(len(n.content)) + 1
+		}
+		return max(1, float64(len(n.content)))
+	case interface{ longest() int }:
+		return max(1, float64(n.longest()))
+	}
+	return 1
+}
+
+// longest is the length of the longest text that it puts in place of another.
+func (p *precompiled) longest() int {
+	longest := 0
+	for text := range strings.SplitSeq(p.texts, "\x00") {
+		longest = max(longest, len(text))
+	}
+	return longest
+}
+
+// Begins reports whether what s becomes begins with what its first character becomes,
+// and not with what stands behind it: the pre-tokenizer Metaspace puts its sign only
+// before such a beginning when it is told to put it first.
+func Begins(n Normalizer, s string) bool {
+	if s == "" {
+		return true
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	switch n := n.(type) {
+	case sequence:
+		for _, each := range n {
+			if !Begins(each, s) {
+				return false
+			}
+			s = each.Normalize(s)
+		}
+	case strip:
+		return !n.left || !n.space.Has(r)
+	case stripAccents:
+		return !n.marks.Has(r)
+	case nmt:
+		return n.Normalize(s[:size]) != ""
+	case *bert:
+		if n.clean && n.dropped.Has(r) {
+			return false
+		}
+		first, _ := utf8.DecodeRuneInString(n.nfd.Normalize(s))
+		return !n.accents || !n.accent.Has(first)
+	case replaceString:
+		return !strings.HasPrefix(s, n.old) || n.new != "" && len(n.old) == size
+	case *replace:
+		spans := n.re.MustFindAll(s)
+		if len(spans) == 0 || spans[0].Start > 0 || spans[0].End == 0 {
+			return true
+		}
+		return n.content != "" && spans[0].End == size
+	}
+	return true
 }

@@ -10,9 +10,12 @@ package otlp
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strconv"
@@ -170,4 +173,64 @@ func (m *maker) rest() []otlp.Span {
 		out = append(out, g.Span)
 	}
 	return out
+}
+
+// Exporter sends the spans of a run's requests. It belongs to one goroutine.
+type Exporter struct {
+	maker maker
+	out   *otlp.Spans
+}
+
+// New begins an export. Where the settings name no collector, spans go to file.
+func New(ctx context.Context, s Settings, r Run, o *dialect.Options, file io.Writer) *Exporter {
+	e := &Exporter{maker: maker{run: r, opt: o, perStage: s.PerStage, groups: map[string]*group{}}}
+	resource := []otlp.Attribute{otlp.Text("service.name", s.Service), otlp.Text("service.version", r.Version), otlp.Text("telemetry.sdk.language", "go")}
+	e.out = otlp.NewSpans(ctx, s.Settings, otlp.Batch{Resource: resource, Version: r.Version})
+	if s.Endpoint == "" {
+		e.out.File = func(b *otlp.Batch) error { return json.NewEncoder(file).Encode(b.JSON()) }
+	}
+	return e
+}
+
+// Add exports a request.
+func (e *Exporter) Add(rec *record.Record) { e.out.Add(e.maker.request(rec)) }
+
+// Close exports what is left. It gives how many spans arrived; the error says why others
+// did not.
+func (e *Exporter) Close() (sent int64, err error) {
+	for _, s := range e.maker.rest() {
+		e.out.Add(s)
+	}
+	return e.out.Close()
+}
+
+// DefaultService is the service's name where none is given.
+const DefaultService = "inference-perf"
+
+// Settings say whether spans are wanted, and where.
+type Settings struct {
+	otlp.Settings
+	Service  string
+	PerStage bool
+}
+
+// FromEnv takes the settings from the variables that OpenTelemetry and inference-perf
+// have for them; ok: spans are wanted.
+func FromEnv(getenv func(string) string) (s Settings, ok bool, err error) {
+	if !otlp.IsTrue(getenv("OTEL_TRACES_ENABLED")) || otlp.IsTrue(getenv("OTEL_SDK_DISABLED")) {
+		return s, false, nil
+	}
+	s.Service = cmp.Or(getenv("OTEL_SERVICE_NAME"), DefaultService)
+	s.PerStage = otlp.IsTrue(getenv("OTEL_TRACE_PER_STAGE"))
+	s.Settings, err = otlp.Lookup{Getenv: getenv, Signal: otlp.Traces, Likely: likely}.Settings()
+	return s, err == nil, err
+}
+
+// likely is the protocol of a collector where no variable names one: over gRPC, as the
+// original does in every case, but for an address that only HTTP can have.
+func likely(u *url.URL) string {
+	if u.Port() == "4318" || strings.Trim(u.Path, "/") != "" {
+		return otlp.HTTPJSON
+	}
+	return otlp.GRPC
 }

@@ -1,11 +1,14 @@
 package args
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/inferometer/inferometer/internal/clidoc"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
@@ -161,3 +164,36 @@ func Plan(args []string, known planfile.Known, readFile func(name string) ([]byt
 func unknownWord(where, kind, word string, known []string) plan.Fault {
 	return plan.Fault{Where: where, Text: "unknown " + kind + " " + strconv.Quote(shorten(word)), Hint: suggest.Hint(word, known)}
 }
+
+// flagTable are the flags of all commands.
+//
+//go:embed flags.yaml
+var flagTable []byte
+
+var flagRows = sync.OnceValue(func() []clidoc.Row { return clidoc.Rows(flagTable) })
+
+func flagsOf(title string) []option {
+	var all []option
+	for _, r := range flagRows() {
+		if r.Title == title {
+			all = append(all, option{name: r.Name, short: r.Short, arg: r.Arg, help: r.Help, path: r.Path, values: slices.Clone(r.Values)})
+		}
+	}
+	return all
+}
+
+func groupsOf(titles ...string) []group {
+	groups := make([]group, len(titles))
+	for i, title := range titles {
+		groups[i] = group{title, flagsOf(title)}
+	}
+	return groups
+}
+
+func runGroups() []group {
+	return groupsOf("Load", "Several runs", "Levels and windows", "Server", "Prompts", "Workload", "Server metrics", "Cost and energy", "Triton",
+		"Goals and validity", "Workers", "Telemetry", "Output")
+}
+
+// kept is what records may hold of responses.
+func kept() []string { return []string{"none", "text", "raw"} }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/message"
@@ -79,6 +81,22 @@ func (f Faults) Worded(n message.Names) error {
 		out[i] = f[i].in(n)
 	}
 	return out
+}
+
+// Sort puts faults in the order of the file. Those of flags come first, as they were found.
+func (f Faults) Sort() {
+	slices.SortStableFunc(f, func(a, b Fault) int { return slices.Compare(place(a.Where), place(b.Where)) })
+}
+
+// place is the line and column of file:line:column; none of a flag.
+func place(where string) []int {
+	parts := strings.Split(where, ":")
+	if len(parts) < 3 {
+		return nil
+	}
+	line, _ := strconv.Atoi(parts[len(parts)-2])
+	column, _ := strconv.Atoi(parts[len(parts)-1])
+	return []int{line, column}
 }
 
 // Err is f as an error, nil when there is none.

@@ -66,8 +66,9 @@ func (d *Draft) Finish() (*plan.Plan, error) {
 			faults = append(faults, f)
 		}
 	}
-	if err := faults.Err(); err != nil {
-		return nil, err
+	if len(faults) > 0 {
+		faults.Sort()
+		return nil, faults
 	}
 	return &d.Plan, nil
 }

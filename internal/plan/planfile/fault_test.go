@@ -42,8 +42,8 @@ p.yaml:8:15: data.input: mean="x" is not a number: write it as 128, 100-200 or n
 p.yaml:8:45: data.output.mean: must be a number, is "a"`},
 		{"form and sense together", "seed: x\nstages: [{rate: 5}]\ntarget: {urls: 'localhost:8000'}",
 			`p.yaml:1:7: seed: must be a whole number, is "x"
-p.yaml:3:16: target.urls[0]: has no scheme: "localhost:8000" (did you mean http://localhost:8000?)
-p.yaml:2:17: stages[0].rate: the load has no end (give duration or requests)`},
+p.yaml:2:17: stages[0].rate: the load has no end (give duration or requests)
+p.yaml:3:16: target.urls[0]: has no scheme: "localhost:8000" (did you mean http://localhost:8000?)`},
 		{"first cause only", "stages: [{rate: 5, duration: 5}, {rate: 5, durration: 5s, arrival: poison}]", `p.yaml:1:30: stages[0].duration: 5 has no unit: write 5s or 5ms
 p.yaml:1:44: stages[1].durration: unknown field (did you mean "duration"?)
 p.yaml:1:68: stages[1].arrival: unknown value "poison"; did you mean "poisson"? (one of constant, poisson, gamma)`},
@@ -68,9 +68,7 @@ stages:
   - {concurrency: 0, requests: 0, duration: -5s}
   - {rate: 1e-9, duration: 900h, warmup: -4s, gap: -1s}
   - {rate: 5, draws: mt19937, requests: 5}
-`, `p.yaml:15:19: stages[12].concurrency: must be more than 0 (leave it out if it is not meant)
-p.yaml:15:32: stages[12].requests: must be more than 0 (leave it out if it is not meant)
-p.yaml:3:28: stages[0].rate: cannot be combined with concurrency: a stage has one kind of load (give concurrency or rate; max_in_flight caps a rate)
+`, `p.yaml:3:28: stages[0].rate: cannot be combined with concurrency: a stage has one kind of load (give concurrency or rate; max_in_flight caps a rate)
 p.yaml:4:5: stages[1]: has no load (give concurrency or rate, more than 0)
 p.yaml:5:19: stages[2].concurrency: must not be negative, is -1
 p.yaml:6:19: stages[3].concurrency: is 2000000, more than 1000000
@@ -79,16 +77,18 @@ p.yaml:8:24: stages[5].arrival: unknown value "poison"; did you mean "poisson"? 
 p.yaml:9:5: stages[6].cv: gamma arrivals need one, more than 0 (1 is Poisson, more is burstier)
 p.yaml:10:37: stages[7].cv: only for gamma arrivals (set arrival to gamma)
 p.yaml:11:31: stages[8].arrival: only for a rate: in a closed loop a request goes when another ends (give rate, or leave it out)
-p.yaml:11:62: stages[8].cv: only for a rate (give rate, or leave it out)
 p.yaml:11:55: stages[8].max_in_flight: only for a rate: concurrency says how many are in flight (leave it out)
+p.yaml:11:62: stages[8].cv: only for a rate (give rate, or leave it out)
 p.yaml:12:31: stages[9].ramp_to: a ramp needs a duration (give duration: the time that the ramp takes)
 p.yaml:13:31: stages[10].ramp_to: a concurrency is a whole number, this is 7.5
 p.yaml:14:19: stages[11].concurrency: the load has no end (give duration or requests)
+p.yaml:15:19: stages[12].concurrency: must be more than 0 (leave it out if it is not meant)
+p.yaml:15:32: stages[12].requests: must be more than 0 (leave it out if it is not meant)
 p.yaml:15:45: stages[12].duration: must not be negative, is -5s
-p.yaml:16:42: stages[13].warmup.duration: must not be negative, is -4s
-p.yaml:16:28: stages[13].duration: is 900h, more than 30 days
-p.yaml:16:52: stages[13].gap: must not be negative, is -1s
 p.yaml:16:12: stages[13].rate: is 1e-09, less than 1e-06 (requests per second)
+p.yaml:16:28: stages[13].duration: is 900h, more than 30 days
+p.yaml:16:42: stages[13].warmup.duration: must not be negative, is -4s
+p.yaml:16:52: stages[13].gap: must not be negative, is -1s
 p.yaml:17:22: stages[14].draws: only for arrival: poisson (set arrival to poisson)`},
 		{"a later version", "later: {}\nversion: 2\nstages: []", "p.yaml:2:10: version: is 2; this program reads version 1 (a newer Inferometer reads it)"},
 		{"no stages", "stages: []", "p.yaml:1:9: stages: is empty: no requests would be sent (give one with concurrency or rate)"},
@@ -109,23 +109,23 @@ p.yaml:4:30: target.urls[1]: unknown scheme "ftp" (http or https; grpc or grpcs 
 p.yaml:4:39: target.urls[2]: names no host (such as http://localhost:8000)
 p.yaml:4:50: target.urls[3]: has a fragment (#), which is never sent (leave it out)
 p.yaml:4:64: target.urls[4]: is empty (such as http://localhost:8000)
-p.yaml:6:13: target.protocol: unknown value "kserve" (one of openai, anthropic, triton, http, tfserving, torchserve)
 p.yaml:5:13: target.endpoint: unknown value "chatt"; did you mean "chat"? (one of chat, completions, responses, embeddings, classify, pooling, score, audio_transcription, image_generation)
+p.yaml:6:13: target.protocol: unknown value "kserve" (one of openai, anthropic, triton, http, tfserving, torchserve)
 p.yaml:7:9: target.path: "v1" does not begin with a slash (such as /v1/chat/completions)
 p.yaml:8:12: target.headers: "a b" is not a header name
 p.yaml:8:27: target.headers.ok: a header's value must be on one line
 p.yaml:9:12: target.api_key: env and file cannot be combined (give one of them)
-p.yaml:10:15: target.tls.cert: a client certificate needs both cert and key (give target.tls.key (--key))
 p.yaml:10:8: target.tls: ca and insecure cannot be combined (give one of them)
+p.yaml:10:15: target.tls.cert: a client certificate needs both cert and key (give target.tls.key (--key))
 p.yaml:11:21: target.timeouts.stall: must not be negative, is -1s`},
 		{"data", `
 data: {source: file, input: 5, min_tokens: true, salt: pepper, prompts: -1}
 tokenizer: ""
 output: {keep_raw: true}
 `, `p.yaml:2:7: data.file: is missing (give the file that holds the prompts)
-p.yaml:2:73: data.prompts: must not be negative, is -1
 p.yaml:2:29: data.input: prompts from a file have the length they have (leave it out)
 p.yaml:2:56: data.salt: unknown value "pepper" (one of request, stage, run)
+p.yaml:2:73: data.prompts: must not be negative, is -1
 p.yaml:3:12: tokenizer.name: is empty (name the model's tokenizer, builtin:gpt2 or words)
 p.yaml:4:20: output.keep_raw: there is no directory to keep answers in (give output.dir (--out))`},
 		{"lengths", "data: {input: {mean: 5, stddev: 2, min: 9, max: 7}, output: 0}", `p.yaml:1:15: data.input: min 9 is more than max 7
@@ -136,13 +136,13 @@ p.yaml:1:61: data.output.mean: must be 1 or more, is 0 (leave it out and the ser
 		{"a proxy without a host", "target: {urls: [http://h:8000], proxy: direct}",
 			`p.yaml:1:40: target.proxy: is not the URL of a proxy (environment, none, or a URL such as http://proxy.example.com:3128)`},
 		{"goodput", "goodput: {ttf: 200ms, itl: 0s, request_latency: soon}\nmax_errors: 120%\nbudgets: {cpu: 2, dispatch_delay: -1ms, gcc: 5}",
-			`p.yaml:1:49: goodput.request_latency: "soon" is not a duration: write it as 200ms, 30s or 1m30s
-p.yaml:3:41: budgets.gcc: unknown field (did you mean "gc"?)
-p.yaml:1:16: goodput.ttf: unknown metric; did you mean "ttft"? (one of ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, e2e or their full names)
+			`p.yaml:1:16: goodput.ttf: unknown metric; did you mean "ttft"? (one of ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, e2e or their full names)
 p.yaml:1:28: goodput.inter_token_latency: must be more than 0, is 0s (such as 200ms)
+p.yaml:1:49: goodput.request_latency: "soon" is not a duration: write it as 200ms, 30s or 1m30s
 p.yaml:2:13: max_errors.share: must be from 0 to 1, is 1.2 (write 5% or 0.05)
+p.yaml:3:16: budgets.cpu: must be from 0 to 1, is 2 (write 5% or 0.05)
 p.yaml:3:35: budgets.dispatch_delay: must not be negative, is -1ms
-p.yaml:3:16: budgets.cpu: must be from 0 to 1, is 2 (write 5% or 0.05)`},
+p.yaml:3:41: budgets.gcc: unknown field (did you mean "gc"?)`},
 		{"metric", "goodput: ttf:200ms", `p.yaml:1:10: goodput.ttf: unknown metric; did you mean "ttft"? (one of ttft, ttfot, ttst, ttfb, itl, tpot, ntpot, latency, e2e or their full names)`},
 		{"objectives", "goodput: ttft,itl:3", `p.yaml:1:10: goodput: "ttft" is not an objective: write it as ttft:200ms,itl:30ms
 p.yaml:1:10: goodput: itl: 3 has no unit: write 3s or 3ms`},
@@ -191,12 +191,12 @@ func TestNumbersThatAreNone(t *testing.T) {
 	}
 	p.Target.Body = map[string]any{"deep": deep}
 	p.Goodput = []plan.SLO{{Metric: "request_latency", Max: 1}, {Metric: "request_latency", Max: 2}}
-	want := `target.body.deep: is nested too deeply or too large
-data.input.mean: is not a number
+	want := `data.input.mean: is not a number
 stages[0].rate: is not a number
 stages[1].cv: is not a number
-goodput.request_latency: given twice
-budgets.cpu: must be from 0 to 1, is NaN (write 5% or 0.05)`
+budgets.cpu: must be from 0 to 1, is NaN (write 5% or 0.05)
+target.body.deep: is nested too deeply or too large
+goodput.request_latency: given twice`
 	if diff := cmp.Diff(want, Validate(&p).Error()); diff != "" {
 		t.Error(diff)
 	}

@@ -55,7 +55,7 @@ func (w *wordList) UnmarshalYAML(n *yaml.Node) error {
 // bound is a bound by its name, or by its number.
 func bound(name string) float64 {
 	if b, ok := map[string]float64{
-		"in flight": mostInFlight, "rate": mostRate, "requests": mostRequests, "length": mostLength, "prompts": mostPrompts,
+		"in flight": mostInFlight, "rate": mostRate, "cv": mostCV, "stability": mostStability, "requests": mostRequests, "length": mostLength, "prompts": mostPrompts,
 		"ratio": mostRatio, "weight": mostWeight, "message": mostMessage, "string": mostString, "batch": mostBatch,
 		"sequences": mostSequences, "retries": mostRetries, "gpus": mostGPUs, "price": mostPrice, "watts": mostWatts,
 	}[name]; ok {

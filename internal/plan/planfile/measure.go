@@ -21,10 +21,6 @@ func (c *checker) measurement(m *plan.Measurement) {
 	}
 	const at = "measurement."
 	c.choice(at+"mode", m.Mode, []string{plan.WindowTime, plan.WindowCount, plan.WindowStage})
-	c.time(at+"interval", m.Interval)
-	c.count(at+"requests", m.Requests, mostRequests)
-	c.amount(at+"stability", m.Stability, mostStability)
-	c.time(at+"latency_threshold", m.LatencyThreshold)
 	if m.Mode == plan.WindowTime && m.Interval == 0 {
 		c.add(at+"interval", "a window by time needs one, more than 0", "such as 5s")
 	}
@@ -60,9 +56,6 @@ func (c *checker) levels(p *plan.Plan) {
 	}
 	if len(l.List) > mostStages {
 		c.add("levels.list", fmt.Sprintf("has %d, more than %d", len(l.List), mostStages), "")
-	}
-	if l.Search != "" {
-		c.choice("levels.search", l.Search, []string{plan.SearchLinear, plan.SearchBinary})
 	}
 	if len(l.List) > 0 {
 		if l.Start != 0 || l.End != 0 || l.Step != 0 || l.Search == plan.SearchBinary {
@@ -118,8 +111,7 @@ const mostIntervals = 1_000_000
 // intervals checks arrivals that have a list of their own.
 func (c *checker) intervals(path string, s *plan.Stage, endless bool) {
 	var sum plan.Duration
-	for i, d := range s.Intervals {
-		c.time(fmt.Sprintf("%s.intervals[%d]", path, i), d)
+	for _, d := range s.Intervals {
 		sum += max(d, 0)
 	}
 	switch {

@@ -21,7 +21,6 @@ const (
 
 func (c *checker) media(path string, m *plan.Media) {
 	at := path + "."
-	c.fields(path, m)
 	for i, s := range m.Image.Sizes {
 		c.pixels(fmt.Sprintf("%simage.sizes[%d]", at, i), s.Width, s.Height)
 	}

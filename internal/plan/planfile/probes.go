@@ -24,7 +24,6 @@ func (c *checker) prometheus(p *plan.Prometheus) {
 }
 
 func (c *checker) probes(p *plan.Plan) {
-	c.fields("probes", &p.Probes)
 	if p.Probes.Interval > 0 && p.Probes.Interval < plan.Duration(10*time.Millisecond) {
 		c.add("probes.interval", "is "+p.Probes.Interval.String()+", less than 10ms: the server would be measured answering that", "")
 	}
@@ -55,7 +54,6 @@ const (
 
 func (c *checker) cost(p *plan.Plan) {
 	k := &p.Cost
-	c.fields("cost", k)
 	switch {
 	case k.Power == "":
 	case strings.ContainsAny(k.Power, ":/.@") && grpcScheme(scheme(k.Power)):

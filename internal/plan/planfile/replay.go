@@ -48,7 +48,6 @@ func (c *checker) replay(p *plan.Plan) {
 	if r.NoSubstitution && (r.RandomID || r.Sessions > 0) {
 		c.add(at+"no_substitution", "cannot be combined with random_id and sessions, whose texts are no longer as recorded", "leave one of them out")
 	}
-	c.fields("data.replay", r)
 }
 
 // replayKind checks what only one kind of traces has.
@@ -75,7 +74,6 @@ func (c *checker) replayKind(source string, r *plan.Replay) {
 }
 
 func (c *checker) sessionLoad(path string, s *plan.Stage) {
-	c.fields(path+".sessions", &s.Sessions)
 	c.without(path+".", path+".arrival", "cannot be combined with a load of sessions", "leave one of them out",
 		part{"concurrency", s.Concurrency != 0}, part{"rate", s.Rate != 0}, part{"cv", s.CV != 0}, part{"ramp_to", s.RampTo != 0},
 		part{"duration", s.Duration != 0}, part{"requests", s.Requests != 0}, part{"max_in_flight", s.MaxInFlight != 0})

@@ -15,26 +15,14 @@ const mostRatio = 1e6
 // requests checks what says how requests are made of prompts.
 func (c *checker) requests(p *plan.Plan) {
 	d, t := &p.Data, &p.Target
-	if t.Form != "" {
-		c.choice("target.form", t.Form, []string{plan.FormShaped, plan.FormVLLM})
-		if t.Protocol != plan.ProtocolOpenAI && t.Protocol != plan.ProtocolHTTP && t.Protocol != plan.ProtocolTriton {
-			c.lacks("target.form", "target.protocol", "does not apply to protocol "+truncate.Quote(t.Protocol), "leave it out")
-		}
+	if t.Form != "" && t.Protocol != plan.ProtocolOpenAI && t.Protocol != plan.ProtocolHTTP && t.Protocol != plan.ProtocolTriton {
+		c.lacks("target.form", "target.protocol", "does not apply to protocol "+truncate.Quote(t.Protocol), "leave it out")
 	}
 	if d.TextOnly && !t.Shaped() {
 		c.lacks("data.text_only", "target.form", "only for requests of target.form", "leave it out")
 	}
-	if t.Client != "" {
-		c.choice("target.client", t.Client, []string{plan.ClientPlain})
-	}
-	if t.Counts != "" {
-		c.choice("target.counts", t.Counts, []string{plan.CountsPlain})
-	}
-	if d.ModelOrder != "" {
-		c.choice("data.model_order", d.ModelOrder, []string{plan.OrderShares, plan.OrderRoundRobin})
-		if len(d.Adapters) == 0 {
-			c.lacks("data.model_order", "data.adapters", "there are no models to choose from", "give %v", message.Adapters)
-		}
+	if d.ModelOrder != "" && len(d.Adapters) == 0 {
+		c.lacks("data.model_order", "data.adapters", "there are no models to choose from", "give %v", message.Adapters)
 	}
 	if d.Pool && d.Prompts == 0 && made(d.Source) {
 		c.lacks("data.pool", "data.prompts", "the number of requests is missing", "give %v", message.Prompts)
@@ -68,7 +56,6 @@ func (c *checker) tokenIDs(p *plan.Plan) {
 func (c *checker) systemPrompt(p *plan.Plan) {
 	const at = "data.system_prompt"
 	d, t := &p.Data, &p.Target
-	c.count(at, int64(d.SystemPrompt), mostLength)
 	switch {
 	case d.SystemPrompt == 0:
 	case !t.Chats() && t.Endpoint != plan.EndpointCompletions || t.Shaped():
@@ -83,8 +70,6 @@ func (c *checker) systemPrompt(p *plan.Plan) {
 
 // worded checks what is put in front of synthetic prompts.
 func (c *checker) worded(d *plan.Data) {
-	c.count("data.in_words", int64(d.InWords), mostLength)
-	c.fields("data.prefixes", &d.Prefixes)
 	switch x := &d.Prefixes; {
 	case x.Share != 0 && x.Length != plan.Length{}:
 		c.add("data.prefixes.share", "cannot be combined with length", "give one of them")
@@ -108,7 +93,6 @@ func (c *checker) worded(d *plan.Data) {
 
 func (c *checker) passages(p *plan.Plan) {
 	d := &p.Data
-	c.fields("data.passages", &d.Passages)
 	switch {
 	case d.Passages == plan.Passages{}:
 	case !p.Target.Ranks():
@@ -123,9 +107,7 @@ func (c *checker) passages(p *plan.Plan) {
 // sessions checks what belongs to sessions that are known ahead.
 func (c *checker) sessions(p *plan.Plan) {
 	d := &p.Data
-	c.fields("data.payload", &d.Payload)
 	s := &d.Sessions
-	c.fields("data.sessions", s)
 	if d.Source == plan.SourcePayload && d.File == "" {
 		c.add("data.file", "is missing", "give the file of requests")
 	}

@@ -36,19 +36,16 @@ func (d *Draft) inferCapacity() {
 func (c *checker) capacity(p *plan.Plan) {
 	const at = "capacity."
 	s := &p.Capacity
-	c.fields("capacity", s)
 	if !s.On() {
 		c.add(at+"objectives", "there are none", "give one, such as ttft.p99 < 200ms")
 	}
 	if s.On() && (s.Precision < 0.005 || s.Precision > 0.5) {
 		c.add(at+"precision", fmt.Sprintf("must be from 0.5%% to 50%%, is %v", s.Precision), "such as 5%")
 	}
-	c.time(at+"max_time", s.MaxTime)
-	c.time(at+"hold", s.Hold)
 	if s.On() && s.MaxTime < plan.Duration(5*time.Second) && s.MaxTime >= 0 {
 		c.add(at+"max_time", fmt.Sprintf("must be 5s or more, is %s", s.MaxTime), "such as 15m")
 	}
-	if c.amount(at+"max", s.Max, mostRate) && s.Max != 0 && len(p.Stages) == 1 && s.Max < p.Stages[0].Level() {
+	if s.Max > 0 && len(p.Stages) == 1 && s.Max < p.Stages[0].Level() {
 		c.add(at+"max", fmt.Sprintf("is %v, below the load %v that the search begins with", s.Max, p.Stages[0].Level()), "raise it, or begin lower")
 	}
 	if p.Levels.On() || p.Saturation.On() || p.Measurement.On() {
@@ -89,7 +86,6 @@ func (c *checker) saturation(p *plan.Plan) {
 	if s.Kind == "" {
 		c.choice(at+"kind", "", []string{plan.SweepLinear, plan.SweepGeometric})
 	}
-	c.fields("saturation", s)
 	if s.Requests < 2 || s.Requests > mostRequests {
 		c.add(at+"requests", fmt.Sprintf("must be from 2, is %d", s.Requests), "such as 2000")
 	}
@@ -113,6 +109,5 @@ func (c *checker) saturation(p *plan.Plan) {
 		if st.Arrival != "" {
 			c.choice(path+".arrival", st.Arrival, arrivalNames())
 		}
-		c.time(path+".gap", st.Gap)
 	}
 }

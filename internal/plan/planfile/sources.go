@@ -58,7 +58,6 @@ func (c *checker) sources(p *plan.Plan) {
 			c.lacks(part.path, "data.source", "cannot be combined with source: "+d.Source, "set source to "+part.source+" or leave it out")
 		}
 	}
-	c.fields("data.trace", &d.Trace)
 	c.trace(d)
 	if d.Trace.Lengths != "" && d.Source != plan.SourceRandom {
 		c.lacks("data.trace.lengths", "data.source", "only for source: random", "set source to random or leave it out")
@@ -121,7 +120,6 @@ func (c *checker) adapters(adapters []plan.Adapter) {
 			c.add(at+".name", truncate.Quote(a.Name)+" is given twice", "")
 		}
 		seen[a.Name] = true
-		c.share(at+".share", a.Share)
 		sum += a.Share
 	}
 	if len(adapters) > 0 && (sum < 1-1e-6 || sum > 1+1e-6) {
@@ -149,7 +147,6 @@ func (c *checker) shape(path string, l plan.Length) {
 func (c *checker) agents(d *plan.Data) {
 	const at = "data.agents."
 	a := &d.Agents
-	c.fields("data.agents", a)
 	if (a.CompactAt == plan.Length{}) != (a.CompactTo == plan.Length{}) {
 		c.add(at+"compact_at", "is given without compact_to, or the other way round", "give both or neither")
 	}
@@ -183,7 +180,6 @@ func (c *checker) dataset(d *plan.Data) {
 		return
 	}
 	c.choice(at+"kind", s.Kind, datasetKinds())
-	c.fields("data.dataset", s)
 	if s.Whole && d.Output == (plan.Length{}) && !s.Free {
 		c.add(at+"whole_chats", "needs data.output: no answer is left that says how long the next is", "such as 30")
 	}
@@ -201,7 +197,6 @@ func (c *checker) dataset(d *plan.Data) {
 func (c *checker) sharedPrefix(d *plan.Data) {
 	const at = "data.shared_prefix."
 	s := &d.SharedPrefix
-	c.fields("data.shared_prefix", s)
 	if s.Repeat && !s.MultiTurn {
 		c.add(at+"repeat", "only for multi_turn", "set multi_turn to true")
 	}
@@ -213,7 +208,6 @@ func (c *checker) sharedPrefix(d *plan.Data) {
 func (c *checker) conversations(d *plan.Data) {
 	const at = "data.conversations."
 	s := &d.Conversations
-	c.fields("data.conversations", s)
 	if d.Source == plan.SourceConversationReplay && s.Turns == (plan.Length{}) {
 		c.add(at+"turns", "is missing", "such as 10")
 	}

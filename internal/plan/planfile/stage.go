@@ -10,24 +10,15 @@ import (
 // stage checks one stage: one kind of load, and an end to it unless it is endless by
 // itself.
 func (c *checker) stage(path string, s *plan.Stage, endless bool) {
-	c.count(path+".concurrency", int64(s.Concurrency), mostInFlight)
-	c.count(path+".max_in_flight", int64(s.MaxInFlight), mostInFlight)
-	c.count(path+".requests", s.Requests, mostRequests)
-	c.count(path+".min_requests", s.MinRequests, mostRequests)
 	if s.MinRequests != 0 && (s.Duration == 0 || s.Requests != 0 || s.Concurrency == 0 || s.RampTo != 0 || s.Growth.On()) {
 		c.lacks(path+".min_requests", path+".duration", "needs a concurrency and a duration, and nothing else that ends the stage", "give duration, without requests and ramp_to")
 	}
-	c.count(path+".warmup.requests", s.Warmup.Requests, mostRequests)
-	c.time(path+".warmup.duration", s.Warmup.Duration)
 	if w := s.Warmup; w.Auto && (w.Duration != 0 || w.Requests != 0 || s.RampTo != 0) {
 		c.add(path+".warmup.auto", "cannot be combined with a warm-up of a given length or with ramp_to", "give one of them")
 	}
 	if w := s.Warmup; w.Drain && (w.Requests == 0 || w.Duration != 0 || s.Arrival == plan.ArrivalTrace || s.Arrival == plan.ArrivalSessions) {
 		c.add(path+".warmup.drain", "needs a warm-up of a number of requests, and has no place beside a trace or sessions", "give warmup.requests alone")
 	}
-	c.time(path+".duration", s.Duration)
-	c.time(path+".gap", s.Gap)
-	rate := c.amount(path+".rate", s.Rate, mostRate)
 	if s.Arrival != "" && s.Rate != 0 && s.Arrival != plan.ArrivalTrace && s.Arrival != plan.ArrivalIntervals && s.Arrival != plan.ArrivalSessions {
 		c.choice(path+".arrival", s.Arrival, arrivalNames())
 	}
@@ -41,9 +32,7 @@ func (c *checker) stage(path string, s *plan.Stage, endless bool) {
 	case s.Concurrency != 0 && s.Rate != 0:
 		c.lacks(path+".rate", path+".concurrency", "cannot be combined with concurrency: a stage has one kind of load", "give concurrency or rate; max_in_flight caps a rate")
 	case s.Rate != 0:
-		if rate {
-			c.open(path, s, endless)
-		}
+		c.open(path, s, endless)
 	case s.Concurrency != 0:
 		c.closed(path, s, endless)
 	default:
@@ -64,8 +53,6 @@ func (c *checker) open(path string, s *plan.Stage, endless bool) {
 		c.lacks(path+".cv", path+".arrival", "gamma arrivals need one, more than 0", "1 is Poisson, more is burstier")
 	case s.Arrival != plan.ArrivalGamma && s.CV != 0:
 		c.lacks(path+".cv", path+".arrival", "only for gamma arrivals", "set arrival to gamma")
-	default:
-		c.amount(path+".cv", s.CV, mostCV)
 	}
 	if s.Duration == 0 && s.Requests == 0 && !endless {
 		c.lacks(path+".rate", path, "the load has no end", "give duration or requests")
@@ -196,8 +183,6 @@ func (c *checker) trigger(at string, t *plan.Trigger) {
 		}
 	case plan.TriggerRate:
 		c.share(at+".threshold", t.Threshold)
-		c.time(at+".window", t.Window)
-		c.count(at+".min_samples", int64(t.MinSamples), mostRequests)
 		if t.Window == 0 {
 			c.add(at+".window", "is missing", "such as 30s")
 		}

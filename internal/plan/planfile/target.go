@@ -114,7 +114,6 @@ func (c *checker) bare(p *plan.Plan) {
 	if t.Endpoint == plan.EndpointRetrieval && d.Media.Image.Count == (plan.Length{}) && d.Source != plan.SourceFile {
 		c.lacks("data.media.image.count", "data", "is missing: there would be nothing to look at", "such as 1")
 	}
-	c.count("data.batch", int64(d.Batch), mostPrompts)
 	if d.Batch > 0 && !t.Batches() {
 		c.lacks("data.batch", "target.endpoint", "endpoint "+truncate.Quote(t.Endpoint)+" takes a single text", "leave it out")
 	}
@@ -123,10 +122,6 @@ func (c *checker) bare(p *plan.Plan) {
 const mostRetries = 1000
 
 func (c *checker) retries(t *plan.Target) {
-	if t.RetryAfter != "" {
-		c.choice("target.retry_after", t.RetryAfter, []string{plan.RetryHonor, plan.RetryIgnore})
-	}
-	c.fields("target.retries", &t.Retries)
 	if t.Retries.Backoff > 0 && t.Retries.Count == 0 {
 		c.add("target.retries.backoff", "there are no retries to wait for", "give %v", message.Retries)
 	}
@@ -141,7 +136,6 @@ func (c *checker) routing(t *plan.Target) {
 			c.add(h.path, truncate.Quote(h.name)+" is not a header name", "")
 		}
 	}
-	c.fields("target.slo_headers", &t.SLOHeaders)
 	for _, name := range sortedKeys(t.Headers) {
 		if _, most, ok := objectiveIn(t.SLOHeaders, name, t.Headers[name]); ok && most == 0 {
 			c.add(document.Join("target.headers", name), "must be a number more than 0: target.slo_headers makes it an objective", "")

@@ -45,7 +45,6 @@ func (c *checker) tensors(p *plan.Plan) {
 	c.without("data.", "data.source", "does not apply to tensors", "leave it out",
 		part{"file", d.File != ""}, part{"input", d.Input != plan.Length{}}, part{"output", d.Output != plan.Length{}},
 		part{"salt", d.Salt != ""}, part{"ignore_eos", d.IgnoreEOS}, part{"min_tokens", d.MinTokens}, part{"output_cap", d.OutputCap})
-	c.fields(at, t)
 	if p.Target.Protocol == plan.ProtocolTFServing {
 		if t.Sequences != (plan.Sequences{}) {
 			c.lacks(at+".sequences", "target.protocol", "are made for protocol triton alone", "leave them out")

@@ -147,7 +147,6 @@ func (c *checker) memory(t *plan.Target) {
 
 func (c *checker) tritonPart(t *plan.Triton, transport string) {
 	const at = "target.triton."
-	c.fields("target.triton", t)
 	if transport == plan.TransportHTTP && (t.Streams > 0 || t.KeepAlive > 0 || t.MaxMessage > 0) {
 		c.lacks("target.triton", "target.transport", "streams, keep_alive and max_message are only for gRPC", "use a grpc:// URL or leave them out")
 	}

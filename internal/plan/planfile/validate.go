@@ -42,6 +42,7 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	if p.Version != plan.Version {
 		c.add("version", fmt.Sprintf("is %d; this program reads version %d", p.Version, plan.Version), "")
 	}
+	c.fields("", p)
 	c.target(&p.Target)
 	c.data(p)
 	if p.Tokenizer.Name == "" {
@@ -68,15 +69,9 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	}
 	c.levels(p)
 	c.measurement(&p.Measurement)
-	c.fields("cancel", &p.Cancel)
-	c.time("drain", p.Drain)
-	c.time("grace", p.Grace)
 	c.goodput(p.Goodput)
 	c.conditions(p)
-	c.fields("max_errors", &p.MaxErrors)
 	c.breakers(p.Breakers)
-	c.fields("budgets", &p.Budgets)
-	c.fields("limits", &p.Limits)
 	c.probes(p)
 	c.cost(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
@@ -85,7 +80,6 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	if p.Output.KeepRaw && p.Output.NoTexts {
 		c.lacks("output.no_texts", "output", "cannot be combined with output.keep_raw", "keep one of them")
 	}
-	c.fields("output", &p.Output)
 	c.storage(&p.Output)
 	return c.faults
 }
@@ -167,12 +161,10 @@ func (c *checker) share(path string, v float64) {
 }
 
 func (c *checker) target(t *plan.Target) {
-	urlsSpec().check(c, "target.urls", &t.URLs)
 	c.choice("target.protocol", t.Protocol, plan.AddMissing(protocolNames(), c.known.Protocols))
 	c.protocol(t)
 	c.routing(t)
 	c.proxy(t.Proxy)
-	c.fields("target.source_addresses", &t.SourceAddresses)
 	if t.Path != "" && !strings.HasPrefix(t.Path, "/") {
 		c.add("target.path", truncate.Quote(plan.SafeURL(t.Path))+" does not begin with a slash", "such as /v1/chat/completions")
 	}
@@ -203,7 +195,6 @@ func (c *checker) target(t *plan.Target) {
 	if t.TLS.Insecure && t.TLS.CA != "" {
 		c.add("target.tls", "ca and insecure cannot be combined", "give one of them")
 	}
-	c.fields("target.timeouts", &t.Timeouts)
 	c.retries(t)
 }
 
@@ -293,7 +284,6 @@ func (c *checker) data(p *plan.Plan) {
 	case !slices.Contains([]string{plan.SourceFile, plan.SourceTensors, plan.SourcePayload, plan.SourceTrace, plan.SourceVLLM}, d.Source) && d.File != "":
 		c.add("data.file", "cannot be combined with source: "+d.Source, "set source to file or leave the file out")
 	}
-	c.count("data.prompts", int64(d.Prompts), mostPrompts)
 	switch {
 	case d.Source == plan.SourceFile && d.Input != plan.Length{}:
 		c.lacks("data.input", "data.source", "prompts from a file have the length they have", "leave it out")
@@ -303,8 +293,6 @@ func (c *checker) data(p *plan.Plan) {
 	case made(d.Source) && d.Input == plan.Length{} && d.Trace.Lengths == "":
 		c.add("data.input", "is missing", "such as 128")
 	}
-	c.length("data.input", d.Input)
-	c.length("data.output", d.Output)
 	if p.Target.Endpoint == plan.EndpointEmbeddings && d.Output != (plan.Length{}) {
 		c.add("data.output", "embeddings have no output length", "leave it out")
 	}
@@ -318,14 +306,8 @@ func (c *checker) data(p *plan.Plan) {
 			c.lacks("data.output_cap", "data.output", "there is no output length to be shorter than", "give %v", message.GiveOutput)
 		}
 	}
-	if d.Counted != "" {
-		c.choice("data.input_tokens_count", d.Counted, []string{plan.CountContent, plan.CountPrompt})
-		if !slices.Contains([]string{plan.SourceSynthetic, plan.SourceRandom, plan.SourceSharedPrefix}, d.Source) {
-			c.lacks("data.input_tokens_count", "data.source", fmt.Sprintf("does not apply to source: %s", d.Source), "leave it out")
-		}
-	}
-	if d.Salt != "" {
-		c.choice("data.salt", d.Salt, []string{plan.SaltRequest, plan.SaltStage, plan.SaltRun})
+	if d.Counted != "" && !slices.Contains([]string{plan.SourceSynthetic, plan.SourceRandom, plan.SourceSharedPrefix}, d.Source) {
+		c.lacks("data.input_tokens_count", "data.source", "does not apply to source: "+d.Source, "leave it out")
 	}
 }
 

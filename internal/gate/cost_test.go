@@ -18,6 +18,7 @@ func TestCost(t *testing.T) {
 		{"cost_per_million_output_tokens > 0.5", plan.Cost{Price: 2, Power: plan.PowerAuto}, ""},
 		{"cost_per_million_output_tokens > 0.5", plan.Cost{GPUs: 8}, "the price of a GPU hour is not given"},
 		{"output_token_throughput_per_gpu < 100", plan.Cost{}, "the number of GPUs is not known"},
+		{"cost_per_million_output_tokens > 0.5", plan.Cost{Price: 2, Power: plan.PowerNone}, "the number of GPUs is not known"},
 		{"energy_per_output_token > 2J", plan.Cost{GPUs: 8, Price: 2}, "neither read nor given"},
 		{"energy_per_output_token > 2J", plan.Cost{GPUs: 8, Watts: 700}, ""},
 		{"gpu_power_avg > 0.7kW", plan.Cost{Power: "http://h/metrics"}, ""},

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/plan"
+	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
@@ -53,5 +56,22 @@ func TestLocate(t *testing.T) {
 		if found, ours := rundir.Locate(dir); ours != (want != "") || ours && found != want {
 			t.Errorf("%s: %s %v, want %q", dir, found, ours, want)
 		}
+	}
+}
+
+// A run's directory may be closed more than once, and where nothing is kept.
+func TestCloseTwice(t *testing.T) {
+	var none *rundir.Writer
+	none.Close()
+	p := plan.Default()
+	p.Output.Dir = filepath.Join(t.TempDir(), "run")
+	w, err := rundir.Create(&p, record.Header{}, rundir.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	w.Close()
+	if err := w.Finish(&result.Result{}); err != nil {
+		t.Errorf("closed twice: %v", err)
 	}
 }

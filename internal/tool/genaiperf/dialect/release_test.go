@@ -46,3 +46,18 @@ func TestMetricsOfReleases(t *testing.T) {
 		}
 	}
 }
+
+// A request that took no time has no throughput, and one of another release none of its own.
+func TestThroughputOfARequest(t *testing.T) {
+	for _, c := range []struct {
+		release Release
+		end     int
+		samples int
+	}{{Release2406, 5, 0}, {Release2406, 6, 1}, {Latest, 6, 0}} {
+		o := options("openai")
+		o.Release = c.release
+		if got := add(o, ns(5, []int{c.end}, "a")).series[OutputThroughputRequest]; len(got) != c.samples {
+			t.Errorf("%s, from 5 to %d: %v", c.release, c.end, got)
+		}
+	}
+}

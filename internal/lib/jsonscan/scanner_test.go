@@ -155,6 +155,18 @@ func TestIsPlain(t *testing.T) {
 	}
 }
 
+func TestKind(t *testing.T) {
+	for first, want := range map[string]string{
+		"{": "an object", "[": "an array", `"`: "a string", "tf": "a boolean", "n": "null", "-0123456789": "a number", "/:x}": "invalid JSON",
+	} {
+		for _, c := range []byte(first) {
+			if got := Kind(c); got != want {
+				t.Errorf("%c begins %s, not %s", c, got, want)
+			}
+		}
+	}
+}
+
 // TestMembers reads objects one after the other, whose members come in an order and in others.
 func TestMembers(t *testing.T) {
 	type point struct{ x, y int64 }

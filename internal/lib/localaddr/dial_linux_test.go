@@ -170,7 +170,7 @@ func TestNames(t *testing.T) {
 	if from := c.LocalAddr().String(); !strings.HasPrefix(from, "127.0.0.4:") {
 		t.Error(from)
 	}
-	for _, wrong := range []string{"no port", "host.invalid:1"} {
+	for _, wrong := range []string{"no port", "host.invalid:1", "localhost:1"} {
 		if _, err := transport.DialContext(t.Context(), "tcp", wrong); err == nil {
 			t.Errorf("connected to %q", wrong)
 		}

@@ -239,3 +239,13 @@ func TestTooMany(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A stage begins with the first prompt again, whether or not users have conversations.
+func TestStagesBeginAnew(t *testing.T) {
+	for _, turns := range []bool{false, true} {
+		s := source(t, plan.Data{SharedPrefix: plan.SharedPrefix{Question: fixed(5), MultiTurn: turns}}, gpt2(t), 1, true)
+		if !s.SetStage(1) {
+			t.Errorf("several turns %v: it goes on where it was", turns)
+		}
+	}
+}

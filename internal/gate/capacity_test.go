@@ -1,9 +1,10 @@
-package gate
+package gate_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
@@ -35,11 +36,11 @@ func TestCapacity(t *testing.T) {
 		{"capacity < 1", nil, "MISSED -: no capacity was searched for"},
 	} {
 		text, unless := strings.CutPrefix(c.text, "unless ")
-		g, err := Read(plan.Condition{Text: text, Unless: unless})
+		g, err := gate.Read(plan.Condition{Text: text, Unless: unless})
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := JudgeAll([]*Gate{g}, &result.Result{Capacity: c.answer})
+		list := gate.JudgeAll([]*gate.Gate{g}, &result.Result{Capacity: c.answer})
 		got := list[0].Word() + " " + list[0].Found()
 		if list[0].Why != "" {
 			got += ": " + list[0].Why
@@ -64,7 +65,7 @@ func TestCapacityChecked(t *testing.T) {
 		{"at rate 3: capacity < 20", &search, "capacity is of the whole search, not of a level (leave \"at …:\" out)"},
 		{"capacity < 20", &one, "capacity is not searched for (use inferometer capacity, or capacity in the plan)"},
 	} {
-		g, err := Parse(c.text)
+		g, err := gate.Parse(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,9 @@
-package gate
+package gate_test
 
 import (
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/result"
 )
@@ -31,7 +32,7 @@ func TestUnless(t *testing.T) {
 		"ttft.p90 < 100ms": {"MISSED", "", ""}, // at least 150 ms
 		"itl.p90 < 100ms":  {"MISSED absent", "itl was not measured: no successful request has it", ""},
 	} {
-		g, err := ParseUnless(text)
+		g, err := gate.ParseUnless(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,7 @@ func TestDoubt(t *testing.T) {
 		"ttft.p50 > 101ms": "101 ms lies within its error bar, 98 ms to 102 ms: this client cannot tell",
 		"ttft.p99 > 300ms": "",
 	} {
-		g, err := Parse(text)
+		g, err := gate.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func TestUnlessFaults(t *testing.T) {
 		"ci(ttft.p99) < 5%": `"ci(ttft.p99) < 5%" is about an interval, of which nothing is to be shown (use --fail-if)`,
 		"tftt.p99 < 5ms":    `"tftt" is not a metric (did you mean ttft?)`,
 	} {
-		if g, err := Read(plan.Condition{Text: text, Unless: true}); err == nil || g != nil || err.Error() != want {
+		if g, err := gate.Read(plan.Condition{Text: text, Unless: true}); err == nil || g != nil || err.Error() != want {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -86,7 +87,7 @@ func TestUnlessFaults(t *testing.T) {
 
 func TestRounded(t *testing.T) {
 	for v, want := range map[float64]int64{0.2: 1, 1: 1, 9.1: 10, 99: 99, 101: 110, 16_320: 17_000} {
-		if got := Rounded(v); got != want {
+		if got := gate.Rounded(v); got != want {
 			t.Errorf("%v: %d, want %d", v, got, want)
 		}
 	}

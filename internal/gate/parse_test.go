@@ -1,72 +1,73 @@
-package gate
+package gate_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/gate"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		text, figure string
-		op           Op
+		op           gate.Op
 		bound        float64
 		unit         string
-		at           At
+		at           gate.At
 		ci, relative bool
 	}{
-		{text: "ttft.p99 > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "  TTFT.P99>0.2 s ", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "time-to-first-token.median <= 150us", figure: "ttft.p50", op: AtMost, bound: 0.15, unit: "ms"},
-		{text: "e2e.mean ≥ 2min", figure: "latency.avg", op: AtLeast, bound: 120_000, unit: "ms"},
-		{text: "itl.p99.9 > 1e2 ms", figure: "itl.p99.9", op: More, bound: 100, unit: "ms"},
-		{text: "ttft_p99 > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "ttft p99.9 > 200ms", figure: "ttft.p99.9", op: More, bound: 200, unit: "ms"},
-		{text: "TTFT-P99 > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "p99 ttft > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "P99.TTFT > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "p99(ttft) > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms"},
-		{text: "mean_time_to_first_token > 200ms", figure: "ttft.avg", op: More, bound: 200, unit: "ms"},
-		{text: "time to first token p90 > 200ms", figure: "ttft.p90", op: More, bound: 200, unit: "ms"},
-		{text: "request_latency_median > 200ms", figure: "latency.p50", op: More, bound: 200, unit: "ms"},
-		{text: "ci(ttft_p99) > 5%", figure: "ttft.p99", op: More, bound: 0.05, unit: "share", ci: true},
-		{text: "req/s < 40 req/s", figure: "rps", op: Less, bound: 40, unit: "requests/sec"},
-		{text: "tok/s < 1000 tok/s", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
-		{text: "output_tok/s<1000", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
-		{text: "output tokens/s < 1000", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
-		{text: "error rate <5%", figure: "errors", op: Less, bound: 0.05, unit: "share"},
-		{text: "errors < 100%", figure: "errors", op: Less, bound: 1, unit: "share"},
-		{text: "goodput < 1", figure: "goodput", op: Less, bound: 1, unit: "share"},
-		{text: "capacity < 20", figure: "capacity", op: Less, bound: 20, unit: "load"},
-		{text: "Capacity < 20 requests/s", figure: "capacity", op: Less, bound: 20, unit: "load"},
-		{text: "capacity < 20 in flight", figure: "capacity", op: Less, bound: 20, unit: "load"},
-		{text: "goodput < 95%", figure: "goodput", op: Less, bound: 0.95, unit: "share"},
-		{text: "goodput<.95", figure: "goodput", op: Less, bound: 0.95, unit: "share"},
-		{text: "errors > 0", figure: "errors", op: More, unit: "share"},
-		{text: "rps < 40/s", figure: "rps", op: Less, bound: 40, unit: "requests/sec"},
-		{text: "tps.avg < 1000 tokens/s", figure: "tps", op: Less, bound: 1000, unit: "tokens/sec"},
-		{text: "osl.p50 < 100", figure: "osl.p50", op: Less, bound: 100, unit: "tokens"},
-		{text: "output_cost > $2.10", figure: "output_cost", op: More, bound: 2.1, unit: "$/Mtok"},
-		{text: "total_cost > 2.1 $/Mtok", figure: "total_cost", op: More, bound: 2.1, unit: "$/Mtok"},
-		{text: "total_cost > 2$", figure: "total_cost", op: More, bound: 2, unit: "$/Mtok"},
-		{text: "total_gpu_energy > 3kJ", figure: "total_gpu_energy", op: More, bound: 3000, unit: "J"},
-		{text: "energy_per_output_token > 0.5 J/token", figure: "energy_per_output_token", op: More, bound: 0.5, unit: "J/token"},
-		{text: "total_token_throughput_per_gpu < 100 tokens/s", figure: "total_token_throughput_per_gpu", op: Less, bound: 100, unit: "tokens/sec/GPU"},
-		{text: "at rate 40: ttft.p99 > 200ms", figure: "ttft.p99", op: More, bound: 200, unit: "ms", at: At{Rate: 40}},
-		{text: "at rate 40.5/s:rps<40", figure: "rps", op: Less, bound: 40, unit: "requests/sec", at: At{Rate: 40.5}},
-		{text: "AT concurrency 8 : rps < 40", figure: "rps", op: Less, bound: 40, unit: "requests/sec", at: At{Concurrency: 8}},
-		{text: "at stage warm peak: rps < 40", figure: "rps", op: Less, bound: 40, unit: "requests/sec", at: At{Stage: "warm peak"}},
-		{text: `at stage "a: b" : rps < 40`, figure: "rps", op: Less, bound: 40, unit: "requests/sec", at: At{Stage: "a: b"}},
-		{text: "ci(ttft.p99) > 5%", figure: "ttft.p99", op: More, bound: 0.05, unit: "share", ci: true},
-		{text: "CI ( rps ) < 0.05", figure: "rps", op: Less, bound: 0.05, unit: "share", ci: true},
-		{text: "ttft.p99 > +5%", figure: "ttft.p99", op: More, bound: 0.05, unit: "share", relative: true},
-		{text: "rps < -3 %", figure: "rps", op: Less, bound: -0.03, unit: "share", relative: true},
-		{text: "ttft.p99 > +20ms", figure: "ttft.p99", op: More, bound: 20, unit: "ms", relative: true},
-		{text: "goodput < -2pp", figure: "goodput", op: Less, bound: -0.02, unit: "share", relative: true},
-		{text: "goodput < -0.02", figure: "goodput", op: Less, bound: -0.02, unit: "share", relative: true},
+		{text: "ttft.p99 > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "  TTFT.P99>0.2 s ", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "time-to-first-token.median <= 150us", figure: "ttft.p50", op: gate.AtMost, bound: 0.15, unit: "ms"},
+		{text: "e2e.mean ≥ 2min", figure: "latency.avg", op: gate.AtLeast, bound: 120_000, unit: "ms"},
+		{text: "itl.p99.9 > 1e2 ms", figure: "itl.p99.9", op: gate.More, bound: 100, unit: "ms"},
+		{text: "ttft_p99 > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "ttft p99.9 > 200ms", figure: "ttft.p99.9", op: gate.More, bound: 200, unit: "ms"},
+		{text: "TTFT-P99 > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "p99 ttft > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "P99.TTFT > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "p99(ttft) > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms"},
+		{text: "mean_time_to_first_token > 200ms", figure: "ttft.avg", op: gate.More, bound: 200, unit: "ms"},
+		{text: "time to first token p90 > 200ms", figure: "ttft.p90", op: gate.More, bound: 200, unit: "ms"},
+		{text: "request_latency_median > 200ms", figure: "latency.p50", op: gate.More, bound: 200, unit: "ms"},
+		{text: "ci(ttft_p99) > 5%", figure: "ttft.p99", op: gate.More, bound: 0.05, unit: "share", ci: true},
+		{text: "req/s < 40 req/s", figure: "rps", op: gate.Less, bound: 40, unit: "requests/sec"},
+		{text: "tok/s < 1000 tok/s", figure: "tps", op: gate.Less, bound: 1000, unit: "tokens/sec"},
+		{text: "output_tok/s<1000", figure: "tps", op: gate.Less, bound: 1000, unit: "tokens/sec"},
+		{text: "output tokens/s < 1000", figure: "tps", op: gate.Less, bound: 1000, unit: "tokens/sec"},
+		{text: "error rate <5%", figure: "errors", op: gate.Less, bound: 0.05, unit: "share"},
+		{text: "errors < 100%", figure: "errors", op: gate.Less, bound: 1, unit: "share"},
+		{text: "goodput < 1", figure: "goodput", op: gate.Less, bound: 1, unit: "share"},
+		{text: "capacity < 20", figure: "capacity", op: gate.Less, bound: 20, unit: "load"},
+		{text: "Capacity < 20 requests/s", figure: "capacity", op: gate.Less, bound: 20, unit: "load"},
+		{text: "capacity < 20 in flight", figure: "capacity", op: gate.Less, bound: 20, unit: "load"},
+		{text: "goodput < 95%", figure: "goodput", op: gate.Less, bound: 0.95, unit: "share"},
+		{text: "goodput<.95", figure: "goodput", op: gate.Less, bound: 0.95, unit: "share"},
+		{text: "errors > 0", figure: "errors", op: gate.More, unit: "share"},
+		{text: "rps < 40/s", figure: "rps", op: gate.Less, bound: 40, unit: "requests/sec"},
+		{text: "tps.avg < 1000 tokens/s", figure: "tps", op: gate.Less, bound: 1000, unit: "tokens/sec"},
+		{text: "osl.p50 < 100", figure: "osl.p50", op: gate.Less, bound: 100, unit: "tokens"},
+		{text: "output_cost > $2.10", figure: "output_cost", op: gate.More, bound: 2.1, unit: "$/Mtok"},
+		{text: "total_cost > 2.1 $/Mtok", figure: "total_cost", op: gate.More, bound: 2.1, unit: "$/Mtok"},
+		{text: "total_cost > 2$", figure: "total_cost", op: gate.More, bound: 2, unit: "$/Mtok"},
+		{text: "total_gpu_energy > 3kJ", figure: "total_gpu_energy", op: gate.More, bound: 3000, unit: "J"},
+		{text: "energy_per_output_token > 0.5 J/token", figure: "energy_per_output_token", op: gate.More, bound: 0.5, unit: "J/token"},
+		{text: "total_token_throughput_per_gpu < 100 tokens/s", figure: "total_token_throughput_per_gpu", op: gate.Less, bound: 100, unit: "tokens/sec/GPU"},
+		{text: "at rate 40: ttft.p99 > 200ms", figure: "ttft.p99", op: gate.More, bound: 200, unit: "ms", at: gate.At{Rate: 40}},
+		{text: "at rate 40.5/s:rps<40", figure: "rps", op: gate.Less, bound: 40, unit: "requests/sec", at: gate.At{Rate: 40.5}},
+		{text: "AT concurrency 8 : rps < 40", figure: "rps", op: gate.Less, bound: 40, unit: "requests/sec", at: gate.At{Concurrency: 8}},
+		{text: "at stage warm peak: rps < 40", figure: "rps", op: gate.Less, bound: 40, unit: "requests/sec", at: gate.At{Stage: "warm peak"}},
+		{text: `at stage "a: b" : rps < 40`, figure: "rps", op: gate.Less, bound: 40, unit: "requests/sec", at: gate.At{Stage: "a: b"}},
+		{text: "ci(ttft.p99) > 5%", figure: "ttft.p99", op: gate.More, bound: 0.05, unit: "share", ci: true},
+		{text: "CI ( rps ) < 0.05", figure: "rps", op: gate.Less, bound: 0.05, unit: "share", ci: true},
+		{text: "ttft.p99 > +5%", figure: "ttft.p99", op: gate.More, bound: 0.05, unit: "share", relative: true},
+		{text: "rps < -3 %", figure: "rps", op: gate.Less, bound: -0.03, unit: "share", relative: true},
+		{text: "ttft.p99 > +20ms", figure: "ttft.p99", op: gate.More, bound: 20, unit: "ms", relative: true},
+		{text: "goodput < -2pp", figure: "goodput", op: gate.Less, bound: -0.02, unit: "share", relative: true},
+		{text: "goodput < -0.02", figure: "goodput", op: gate.Less, bound: -0.02, unit: "share", relative: true},
 	} {
-		g, err := Parse(c.text)
+		g, err := gate.Parse(c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
@@ -143,7 +144,7 @@ func TestParseFaults(t *testing.T) {
 		"rps > $3":                    `"$" is not a unit of requests/sec`,
 		strings.Repeat("x", 501):      "has 501 characters, more than 500",
 	} {
-		g, err := Parse(text)
+		g, err := gate.Parse(text)
 		if err == nil || g != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -156,14 +157,14 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	mutate.Fuzz(f, func(t *testing.T, text []byte) {
-		g, err := Parse(string(text))
+		g, err := gate.Parse(string(text))
 		if err != nil {
 			if g != nil || err.Error() == "" {
 				t.Fatalf("%q: %v with %v", text, err, g)
 			}
 			return
 		}
-		again, err := Parse(g.Text)
+		again, err := gate.Parse(g.Text)
 		if err != nil || again.At != g.At || again.Figure() != g.Figure() || again.Op != g.Op || again.Bound != g.Bound || again.Unit != g.Unit {
 			t.Fatalf("%q was read as %+v and again as %+v: %v", text, g, again, err)
 		}

@@ -1,10 +1,12 @@
-package plan
+package plan_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestFilledDir(t *testing.T) {
@@ -21,7 +23,7 @@ func TestFilledDir(t *testing.T) {
 		{"out/{model}", "模型", "", "out/unnamed"},
 		{"out/{model}", strings.Repeat("a", 500), "", "out/" + strings.Repeat("a", 100)},
 	} {
-		p := Plan{Name: c.name, Target: Target{Model: c.model}, Output: Output{Dir: c.dir}}
+		p := plan.Plan{Name: c.name, Target: plan.Target{Model: c.model}, Output: plan.Output{Dir: c.dir}}
 		got := p.FilledDir(at)
 		if got != c.want {
 			t.Errorf("%q, %q, %q: %q, want %q", c.dir, c.model, c.name, got, c.want)
@@ -31,7 +33,7 @@ func TestFilledDir(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{"a/{model}-{timestamp}": "", "a/{date}": "{date}", "a/{}": "", "a/{Model}": ""} {
-		if got := UnknownPlaceholder(dir); got != want {
+		if got := plan.UnknownPlaceholder(dir); got != want {
 			t.Errorf("%q: %q, want %q", dir, got, want)
 		}
 	}

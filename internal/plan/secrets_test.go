@@ -1,8 +1,10 @@
-package plan
+package plan_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/plan"
 )
 
 func TestSafeURL(t *testing.T) {
@@ -24,7 +26,7 @@ func TestSafeURL(t *testing.T) {
 		"http://h:K/x":                         "(not a URL)",
 		"":                                     "",
 	} {
-		if got := SafeURL(raw); got != want {
+		if got := plan.SafeURL(raw); got != want {
 			t.Errorf("%s is shown as %s, want %s", raw, got, want)
 		}
 	}
@@ -33,10 +35,10 @@ func TestSafeURL(t *testing.T) {
 // A secret is hidden wherever the writes are cut.
 func TestHide(t *testing.T) {
 	const text = `{"a":"SEKRET-1","b":"{\"key\":\"q\\\"SEKRET\"}","c":"short"} SEKRET-1SEKRET-1`
-	want := strings.ReplaceAll(strings.ReplaceAll(text, "SEKRET-1", Hidden), `q\\\"SEKRET`, Hidden)
+	want := strings.ReplaceAll(strings.ReplaceAll(text, "SEKRET-1", plan.Hidden), `q\\\"SEKRET`, plan.Hidden)
 	for size := 1; size < len(text); size++ {
 		var b strings.Builder
-		h := Hide(&b, []string{"SEKRET-1", `q"SEKRET`, "short"})
+		h := plan.Hide(&b, []string{"SEKRET-1", `q"SEKRET`, "short"})
 		for rest := text; rest != ""; {
 			n := min(size, len(rest))
 			if got, err := h.Write([]byte(rest[:n])); got != n || err != nil {

@@ -1,15 +1,16 @@
-package sweep
+package sweep_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/sweep"
 )
 
 // The time over which requests were due has a gap for each of them; those of the warm-up are left out.
 func TestSpan(t *testing.T) {
-	l := NewLog()
+	l := sweep.NewLog()
 	l.Begin(3)
 	add := func(stage int, phase record.Phase, due time.Duration) {
 		l.Add(&record.Record{Stage: stage, Phase: phase, Due: due, Sent: due, End: due + 5})
@@ -30,11 +31,11 @@ func TestSpan(t *testing.T) {
 // A stream whose events are all in its tail opened with the first of those.
 func TestSampleOfATail(t *testing.T) {
 	rec := &record.Record{Sent: 1, End: 90, Streamed: true, Tail: &record.Tail{Events: 7, First: 20, Last: 80}}
-	if s := SampleOf(rec); s.First != 20 || s.End != 80 || s.Responses != 7 {
+	if s := sweep.SampleOf(rec); s.First != 20 || s.End != 80 || s.Responses != 7 {
 		t.Errorf("%+v", s)
 	}
 	rec.Marks, rec.Events = []record.Read{{Kernel: 10}}, []record.Event{{Tokens: 1}}
-	if s := SampleOf(rec); s.First != 10 || s.End != 80 || s.Responses != 8 {
+	if s := sweep.SampleOf(rec); s.First != 10 || s.End != 80 || s.Responses != 8 {
 		t.Errorf("behind an event: %+v", s)
 	}
 }

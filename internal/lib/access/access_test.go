@@ -1,6 +1,10 @@
-package access
+package access_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/inferometer/inferometer/internal/lib/access"
+)
 
 func TestCheckToken(t *testing.T) {
 	for token, want := range map[string]string{
@@ -11,7 +15,7 @@ func TestCheckToken(t *testing.T) {
 		"12345678901234567": "",
 	} {
 		said := ""
-		if err := CheckToken("TOKEN", token); err != nil {
+		if err := access.CheckToken("TOKEN", token); err != nil {
 			said = err.Error()
 		}
 		if said != want {

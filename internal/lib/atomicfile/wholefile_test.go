@@ -1,4 +1,4 @@
-package atomicfile
+package atomicfile_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 )
 
 func text(t *testing.T, name string) string {
@@ -37,13 +39,13 @@ func names(t *testing.T, dir string) string {
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "report")
-	if err := Bytes(name, []byte("first")); err != nil || text(t, name) != "first" {
+	if err := atomicfile.Bytes(name, []byte("first")); err != nil || text(t, name) != "first" {
 		t.Fatal(err, text(t, name))
 	}
 	if err := os.Chmod(name, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if err := Bytes(name, []byte("second")); err != nil || text(t, name) != "second" {
+	if err := atomicfile.Bytes(name, []byte("second")); err != nil || text(t, name) != "second" {
 		t.Fatal(err, text(t, name))
 	}
 	if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
@@ -65,7 +67,7 @@ func TestPrivate(t *testing.T) {
 		name  string
 		write func(string, func(io.Writer) error) error
 		want  os.FileMode // bits that others have at most
-	}{{"private", Private, 0}, {"public", Write, 0o044}} {
+	}{{"private", atomicfile.Private, 0}, {"public", atomicfile.Write, 0o044}} {
 		name := filepath.Join(dir, tt.name)
 		if err := tt.write(name, secret); err != nil {
 			t.Fatal(err)
@@ -90,7 +92,7 @@ func TestNothingByHalves(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := Write(name, func(w io.Writer) error {
+		err := atomicfile.Write(name, func(w io.Writer) error {
 			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 				return err
 			}
@@ -107,10 +109,10 @@ func TestNothingByHalves(t *testing.T) {
 
 func TestErrorsNameTheFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "none", "report")
-	if err := Bytes(name, nil); err == nil || !strings.Contains(err.Error(), name) {
+	if err := atomicfile.Bytes(name, nil); err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("%v does not name %s", err, name)
 	}
-	if dir := t.TempDir(); Bytes(dir, nil) == nil {
+	if dir := t.TempDir(); atomicfile.Bytes(dir, nil) == nil {
 		t.Error("a directory was replaced")
 	}
 }
@@ -125,7 +127,7 @@ func TestThroughLinks(t *testing.T) {
 	if err := os.Symlink("real", link); err != nil {
 		t.Skip(err)
 	}
-	if err := Bytes(link, []byte("new")); err != nil || text(t, real) != "new" || names(t, dir) != "link real" {
+	if err := atomicfile.Bytes(link, []byte("new")); err != nil || text(t, real) != "new" || names(t, dir) != "link real" {
 		t.Error(err, text(t, real), names(t, dir))
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
@@ -138,7 +140,7 @@ func TestDevices(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no such devices")
 	}
-	if err := Bytes(os.DevNull, []byte("gone")); err != nil {
+	if err := atomicfile.Bytes(os.DevNull, []byte("gone")); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
@@ -154,7 +156,7 @@ func TestDevices(t *testing.T) {
 	if _, err := os.Stat(name); err != nil {
 		t.Skip(err)
 	}
-	if err := Bytes(name, []byte("through")); err != nil {
+	if err := atomicfile.Bytes(name, []byte("through")); err != nil {
 		t.Fatal(err)
 	}
 	got := make([]byte, 7)
@@ -175,7 +177,7 @@ func TestFileOfADescriptor(t *testing.T) {
 	if _, err := os.Stat(name); err != nil {
 		t.Skip(err)
 	}
-	if err := Bytes(name, []byte("new")); err != nil {
+	if err := atomicfile.Bytes(name, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(f); err != nil || string(got) != "new" {

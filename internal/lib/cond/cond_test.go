@@ -1,15 +1,17 @@
-package cond
+package cond_test
 
 import (
 	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"github.com/inferometer/inferometer/internal/lib/cond"
 )
 
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c Cond
+		var c cond.Cond
 		n, over := 0, make(chan error)
 		for _, want := range []int{0, 1, 3} {
 			go func() { over <- c.Wait(t.Context(), func() bool { return n >= want }) }()
@@ -36,7 +38,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	cancel(gone)
-	var c Cond
+	var c cond.Cond
 	if err := c.Wait(ctx, func() bool { return false }); !errors.Is(err, gone) {
 		t.Error(err)
 	}

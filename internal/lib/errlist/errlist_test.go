@@ -1,9 +1,11 @@
-package errlist
+package errlist_test
 
 import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/lib/errlist"
 )
 
 func TestDistinct(t *testing.T) {
@@ -17,12 +19,12 @@ func TestDistinct(t *testing.T) {
 		{full, "no space left"},
 		{errors.Join(both, both, full), "first no space left, then no such file\nno space left"},
 	} {
-		got := Distinct(tt.err)
+		got := errlist.Distinct(tt.err)
 		if got.Error() != tt.want || !errors.Is(got, full) {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
-	if err := Distinct(errors.Join(nil, nil)); err != nil {
+	if err := errlist.Distinct(errors.Join(nil, nil)); err != nil {
 		t.Errorf("nothing became %v", err)
 	}
 }

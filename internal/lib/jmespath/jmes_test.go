@@ -1,4 +1,4 @@
-package jmespath
+package jmespath_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/lib/jmespath"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -43,7 +44,7 @@ func TestSearch(t *testing.T) {
 		// Beyond the original's:
 		{"end_time - start_time > `2`", "true"},
 	} {
-		e, err := Parse(c.expr)
+		e, err := jmespath.Parse(c.expr)
 		if err != nil {
 			t.Errorf("%s: %v", c.expr, err)
 			continue
@@ -64,7 +65,7 @@ func TestSearch(t *testing.T) {
 		"zero": false, "empty": false, "none": false, "nothing": false, "error": true, "end_time": true, "@": true, "length(nothing)": false, "length()": false,
 		"tries[?status == `404`]": false, "tries[?status == `429`]": true, "error.error_type == 'HTTP Error 503'": true, "end_time / zero": true,
 	} {
-		if e, err := Parse(expr); err != nil || e.Holds(doc) != want {
+		if e, err := jmespath.Parse(expr); err != nil || e.Holds(doc) != want {
 			t.Errorf("%s holds: %v, %v", expr, !want, err)
 		}
 	}
@@ -79,7 +80,7 @@ func TestFaults(t *testing.T) {
 		{"pad_left('a', `1000000000`)", "unknown function pad_left"},
 		{strings.Repeat("a", 5000), "more than 4096"},
 	} {
-		_, err := Parse(c.expr)
+		_, err := jmespath.Parse(c.expr)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60s: %v", c.expr, err)
 		}
@@ -95,7 +96,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	mutate.Fuzz(f, func(_ *testing.T, text string) {
-		if e, err := Parse(text); err == nil {
+		if e, err := jmespath.Parse(text); err == nil {
 			e.Holds(doc)
 		}
 	})

@@ -1,14 +1,16 @@
-package numpy
+package numpy_test
 
 import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/lib/numpy"
 )
 
 // TestGenerator holds draws against those of numpy 2: default_rng(SEED).
 func TestGenerator(t *testing.T) {
-	g := New(5)
+	g := numpy.New(5)
 	normals := func() float64 { return g.Normal() }
 	floats := func() float64 { return g.Float() }
 	for _, c := range []struct {
@@ -26,7 +28,7 @@ func TestGenerator(t *testing.T) {
 		{"and on", normals, []float64{-0.3166060857599185, 0.37279740850579, 0.24540758670379015}},
 	} {
 		if c.name == "long seed" {
-			g = New(1763478000123)
+			g = numpy.New(1763478000123)
 		}
 		for i, want := range c.want {
 			if got := c.draw(); math.Abs(got-want) > 1e-12 {
@@ -37,7 +39,7 @@ func TestGenerator(t *testing.T) {
 }
 
 func TestPermutation(t *testing.T) {
-	g := New(9)
+	g := numpy.New(9)
 	for range 8 {
 		g.Below(1000)
 	}

@@ -1,7 +1,9 @@
-package protostruct
+package protostruct_test
 
 import (
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/lib/protostruct"
 )
 
 func TestAppend(t *testing.T) {
@@ -39,7 +41,7 @@ func TestAppend(t *testing.T) {
 			"\x5a\x08\x02\x00\x00\x00\x00\x00\x00\x00" + "\x62\x02\x02\x01" + "\x6a\x08\x00\x00\x00\x00\x00\x00\x00\x40"},
 		{"no hexadecimal", outer{ID: "x", Share: 1}, "\x39\x00\x00\x00\x00\x00\x00\xf0\x3f"},
 	} {
-		if got := string(Append(nil, tt.message)); got != tt.want {
+		if got := string(protostruct.Append(nil, tt.message)); got != tt.want {
 			t.Errorf("%s:\n%x, want\n%x", tt.name, got, tt.want)
 		}
 	}

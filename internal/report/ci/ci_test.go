@@ -1,4 +1,4 @@
-package ci
+package ci_test
 
 import (
 	"encoding/xml"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/report/ci"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -20,8 +21,8 @@ var update = flag.Bool("update", false, "write the golden files")
 const hostile = "\x1b[31m<b>&\"'\n::error::x\r%0A\x00\xff]]>"
 
 // suites are two runs: one with gates at two levels, and one that is not to be trusted.
-func suites() []Suite {
-	return []Suite{{
+func suites() []ci.Suite {
+	return []ci.Suite{{
 		Name: "nightly", Started: time.Date(2026, 11, 17, 5, 34, 30, 0, time.UTC), Seconds: 61.5, Verdict: &result.Verdict{Status: result.Valid, Valid: true},
 		Gates: []result.Gate{
 			{Gate: "ttft.p99 > 200ms", Where: "stage 1 (8 in flight)", Value: 54.49, Bound: 200, Unit: "ms", Why: "p99 of 64 samples only: 662 are enough"},
@@ -45,7 +46,7 @@ func suites() []Suite {
 	}, {Name: "run", Broken: "there is no result: exit code 2"}}
 }
 
-func golden(t *testing.T, name string, write func(io.Writer, []Suite) error) string {
+func golden(t *testing.T, name string, write func(io.Writer, []ci.Suite) error) string {
 	t.Helper()
 	var b strings.Builder
 	if err := write(&b, suites()); err != nil {
@@ -87,7 +88,7 @@ func (e *element) attr(name string) string {
 // attributes an element must and may have, which elements it holds and in which order.
 func TestJUnit(t *testing.T) {
 	var root element
-	if err := xml.Unmarshal([]byte(golden(t, "junit.xml", JUnit)), &root); err != nil {
+	if err := xml.Unmarshal([]byte(golden(t, "junit.xml", ci.JUnit)), &root); err != nil {
 		t.Fatal(err)
 	}
 	schema := map[string]struct{ must, may, holds string }{
@@ -157,17 +158,17 @@ func TestJUnit(t *testing.T) {
 
 // TestGitHub: no text ends its command or begins another.
 func TestGitHub(t *testing.T) {
-	for _, l := range strings.Split(strings.TrimSuffix(golden(t, "github.txt", GitHub), "\n"), "\n") {
+	for _, l := range strings.Split(strings.TrimSuffix(golden(t, "github.txt", ci.GitHub), "\n"), "\n") {
 		if !strings.HasPrefix(l, "::error title=") && !strings.HasPrefix(l, "::warning title=") || strings.ContainsAny(l, "\r") {
 			t.Errorf("not a command: %q", l)
 		}
 	}
-	many := Suite{Name: "run"}
+	many := ci.Suite{Name: "run"}
 	for range 30 {
 		many.Gates = append(many.Gates, result.Gate{Gate: "rps < 1", Failed: true})
 	}
 	var b strings.Builder
-	if err := GitHub(&b, []Suite{many}); err != nil {
+	if err := ci.GitHub(&b, []ci.Suite{many}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), "::error"); n != 10 || !strings.Contains(b.String(), "21 more gates missed") {
@@ -177,7 +178,7 @@ func TestGitHub(t *testing.T) {
 
 // TestGitLab: no text changes the colour of what follows.
 func TestGitLab(t *testing.T) {
-	for l := range strings.Lines(golden(t, "gitlab.txt", GitLab)) {
+	for l := range strings.Lines(golden(t, "gitlab.txt", ci.GitLab)) {
 		if strings.Count(l, "\x1b") != 2 || !strings.HasSuffix(l, "\x1b[0m\n") {
 			t.Errorf("not one coloured line: %q", l)
 		}

@@ -1,17 +1,18 @@
-package csvreport
+package csvreport_test
 
 import (
 	"encoding/csv"
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/report/csvreport"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
 func TestCapacity(t *testing.T) {
 	var b strings.Builder
-	if err := Write(&b, &result.Result{Name: "n", Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}}); err != nil {
+	if err := csvreport.Write(&b, &result.Result{Name: "n", Capacity: &capacity.Result{Unit: "requests/s", Outcome: capacity.Found, Value: 38.2, Lo: 36.9, Hi: 39.5}}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll() // which wants rows of one length

@@ -1,4 +1,4 @@
-package csvreport
+package csvreport_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/report/csvreport"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -51,7 +52,7 @@ func sample() *result.Result {
 
 func TestGolden(t *testing.T) {
 	var buf bytes.Buffer
-	if err := Write(&buf, sample()); err != nil {
+	if err := csvreport.Write(&buf, sample()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", "summary.csv")
@@ -73,7 +74,7 @@ func TestGolden(t *testing.T) {
 // column is empty or a number, and the number is the one in the result.
 func TestNumbersParse(t *testing.T) {
 	var buf bytes.Buffer
-	if err := Write(&buf, sample()); err != nil {
+	if err := csvreport.Write(&buf, sample()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&buf).ReadAll()
@@ -120,7 +121,7 @@ func TestNotFiniteIsRefused(t *testing.T) {
 		r := sample()
 		spoil(&r.Stages[0])
 		var buf bytes.Buffer
-		err := Write(&buf, r)
+		err := csvreport.Write(&buf, r)
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v does not say %q", err, name)
 		}
@@ -138,7 +139,7 @@ var errGone = errors.New("gone")
 func (broken) Write([]byte) (int, error) { return 0, errGone }
 
 func TestWriteError(t *testing.T) {
-	if err := Write(broken{}, sample()); !errors.Is(err, errGone) {
+	if err := csvreport.Write(broken{}, sample()); !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package csvreport
+package csvreport_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/report/csvreport"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -27,7 +28,7 @@ func withServer() *result.Result {
 
 func TestServerRows(t *testing.T) {
 	var buf bytes.Buffer
-	if err := Write(&buf, withServer()); err != nil {
+	if err := csvreport.Write(&buf, withServer()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&buf).ReadAll() // it refuses rows of different lengths
@@ -54,7 +55,7 @@ func TestServerRows(t *testing.T) {
 	}
 	r := withServer()
 	r.Stages[0].Server.Metrics[1].Gauge.Max = math.Inf(1)
-	if err := Write(&bytes.Buffer{}, r); err == nil {
+	if err := csvreport.Write(&bytes.Buffer{}, r); err == nil {
 		t.Error("infinity was written as a number")
 	}
 }

@@ -1,4 +1,4 @@
-package jsonreport
+package jsonreport_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/jsonreport"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -46,7 +47,7 @@ func sample() *result.Result {
 
 func TestGolden(t *testing.T) {
 	var buf bytes.Buffer
-	if err := Write(&buf, sample()); err != nil {
+	if err := jsonreport.Write(&buf, sample()); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", "result.json")
@@ -68,7 +69,7 @@ func TestReadsBackEqual(t *testing.T) {
 	want := sample()
 	want.Plan = nil
 	var buf bytes.Buffer
-	if err := Write(&buf, want); err != nil {
+	if err := jsonreport.Write(&buf, want); err != nil {
 		t.Fatal(err)
 	}
 	var got result.Result
@@ -82,12 +83,12 @@ func TestReadsBackEqual(t *testing.T) {
 
 func TestSameBytesEachTime(t *testing.T) {
 	var first bytes.Buffer
-	if err := Write(&first, sample()); err != nil {
+	if err := jsonreport.Write(&first, sample()); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
 		var next bytes.Buffer
-		if err := Write(&next, sample()); err != nil {
+		if err := jsonreport.Write(&next, sample()); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(first.Bytes(), next.Bytes()) {
@@ -99,7 +100,7 @@ func TestSameBytesEachTime(t *testing.T) {
 func TestNoNullForWhatIsEmpty(t *testing.T) {
 	r := &result.Result{Plan: map[string]any{}, Stages: []result.Stage{{Steady: &result.Steady{}, Verdict: &result.StageVerdict{}}}}
 	var buf bytes.Buffer
-	if err := Write(&buf, r); err != nil {
+	if err := jsonreport.Write(&buf, r); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(buf.String(), "null") {
@@ -109,7 +110,7 @@ func TestNoNullForWhatIsEmpty(t *testing.T) {
 		t.Error("the result was changed")
 	}
 	buf.Reset()
-	if err := Write(&buf, &result.Result{}); err != nil {
+	if err := jsonreport.Write(&buf, &result.Result{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(buf.String(), `"stages": []`) {
@@ -156,7 +157,7 @@ func TestNotFiniteIsNamed(t *testing.T) {
 		r := sample()
 		spoil(r)
 		var buf bytes.Buffer
-		err := Write(&buf, r)
+		err := jsonreport.Write(&buf, r)
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("error %v does not say %q", err, field)
 		}
@@ -169,7 +170,7 @@ func TestNotFiniteIsNamed(t *testing.T) {
 func TestPlanThatIsNoJSON(t *testing.T) {
 	r := sample()
 	r.Plan = func() {}
-	if err := Write(&bytes.Buffer{}, r); err == nil || !strings.Contains(err.Error(), "encode JSON report") {
+	if err := jsonreport.Write(&bytes.Buffer{}, r); err == nil || !strings.Contains(err.Error(), "encode JSON report") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -182,7 +183,7 @@ var errGone = errors.New("gone")
 func (broken) Write([]byte) (int, error) { return 0, errGone }
 
 func TestWriteError(t *testing.T) {
-	if err := Write(broken{}, sample()); !errors.Is(err, errGone) {
+	if err := jsonreport.Write(broken{}, sample()); !errors.Is(err, errGone) {
 		t.Errorf("got %v", err)
 	}
 }

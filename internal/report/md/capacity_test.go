@@ -1,10 +1,11 @@
-package md
+package md_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
@@ -16,7 +17,7 @@ func TestCapacity(t *testing.T) {
 		"|  |  | 1 | missed at every load |": {Unit: "requests/s", Outcome: capacity.Never, Hi: 1, Sentence: "None."},
 	} {
 		var buf bytes.Buffer
-		if err := Write(&buf, &result.Result{Capacity: &a}, Options{}); err != nil {
+		if err := md.Write(&buf, &result.Result{Capacity: &a}, md.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if text := buf.String(); !strings.Contains(text, want) || !strings.Contains(text, "| Capacity, requests/s |") || strings.Count(text, a.Sentence) != 1 {

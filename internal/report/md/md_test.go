@@ -1,4 +1,4 @@
-package md
+package md_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/inferometer/inferometer/internal/record"
+	"github.com/inferometer/inferometer/internal/report/md"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -85,22 +86,22 @@ func hostile() *result.Result {
 	return r
 }
 
-func write(t *testing.T, r *result.Result, o Options) string {
+func write(t *testing.T, r *result.Result, o md.Options) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Write(&b, r, o); err != nil {
+	if err := md.Write(&b, r, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
 func TestGolden(t *testing.T) {
-	usual := Options{Subject: "llama chat at http://host:8000", Plan: "version: 1\nstages:\n  - concurrency: 32\n"}
+	usual := md.Options{Subject: "llama chat at http://host:8000", Plan: "version: 1\nstages:\n  - concurrency: 32\n"}
 	for name, got := range map[string]string{
-		"one.md":     write(t, one(), Options{Name: "nightly", Subject: usual.Subject, Plan: usual.Plan}),
+		"one.md":     write(t, one(), md.Options{Name: "nightly", Subject: usual.Subject, Plan: usual.Plan}),
 		"levels.md":  write(t, levels(), usual),
-		"hostile.md": write(t, hostile(), Options{Name: hostileText, Subject: hostileText, Plan: "name: |\n  ```\n  @octocat </details>\n"}),
-		"empty.md":   write(t, &result.Result{Verdict: result.Verdict{Status: result.Inconclusive}}, Options{}),
+		"hostile.md": write(t, hostile(), md.Options{Name: hostileText, Subject: hostileText, Plan: "name: |\n  ```\n  @octocat </details>\n"}),
+		"empty.md":   write(t, &result.Result{Verdict: result.Verdict{Status: result.Inconclusive}}, md.Options{}),
 	} {
 		path := filepath.Join("testdata", name)
 		if *update {
@@ -120,7 +121,7 @@ func TestGolden(t *testing.T) {
 
 // Nothing of a hostile text is markup, outside of the block that the plan is in.
 func TestHostileTextIsInert(t *testing.T) {
-	got := write(t, hostile(), Options{Name: hostileText, Subject: hostileText})
+	got := write(t, hostile(), md.Options{Name: hostileText, Subject: hostileText})
 	plain := regexp.MustCompile(`<code>[^<]*</code>`).ReplaceAllString(got, "")
 	if tags := regexp.MustCompile(`<[^>]*>`).FindAllString(plain, -1); strings.Join(tags, "") != strings.Repeat("<details><summary></summary></details>", 2) {
 		t.Errorf("tags are %q", tags)
@@ -170,8 +171,8 @@ func TestLength(t *testing.T) {
 			r.Stages = append(r.Stages, s)
 		}
 		r.Host.CPU = long
-		got := write(t, r, Options{Name: long, Subject: long, Plan: strings.Repeat(long+"\n", 20) + strings.Repeat("a: b\n", 4_000)})
-		if len(got) > Most || len(got) < 10_000 {
+		got := write(t, r, md.Options{Name: long, Subject: long, Plan: strings.Repeat(long+"\n", 20) + strings.Repeat("a: b\n", 4_000)})
+		if len(got) > md.Most || len(got) < 10_000 {
 			t.Errorf("%q: %d bytes", piece, len(got))
 		}
 	}
@@ -182,7 +183,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestWriteError(t *testing.T) {
-	if err := Write(full{}, one(), Options{}); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if err := md.Write(full{}, one(), md.Options{}); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Error(err)
 	}
 }
@@ -193,13 +194,13 @@ func TestLowerBounds(t *testing.T) {
 	s := spread("ms", 1000, 3000)
 	s.Censored, s.AtLeast = 120, []string{"avg", "max", "std", "p99", "p99.9"}
 	r.Stages[0].Metrics["time_to_first_token"] = s
-	text := write(t, r, Options{})
+	text := write(t, r, md.Options{})
 	for _, want := range []string{"| ≥ ", "≥ requests did not end: the figure is at least this much"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s\ndoes not say %q", text, want)
 		}
 	}
-	if strings.Contains(write(t, one(), Options{}), "≥") {
+	if strings.Contains(write(t, one(), md.Options{}), "≥") {
 		t.Error("a figure that is known is called a lower bound")
 	}
 }

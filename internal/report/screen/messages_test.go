@@ -1,14 +1,16 @@
-package screen
+package screen_test
 
 import (
 	"bytes"
 	"testing"
+
+	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
 // A character that comes in two writes is one.
 func TestMessagesInPieces(t *testing.T) {
 	var b bytes.Buffer
-	w := Messages(&b, false)
+	w := screen.Messages(&b, false)
 	for _, c := range []byte("é 漢 \u202e.\n") {
 		if _, err := w.Write([]byte{c}); err != nil {
 			t.Fatal(err)
@@ -34,7 +36,7 @@ func TestMessages(t *testing.T) {
 		}
 		for colour, want := range map[bool]string{false: tt.want, true: tt.coloured} {
 			var b bytes.Buffer
-			n, err := Messages(&b, colour).Write([]byte(tt.text))
+			n, err := screen.Messages(&b, colour).Write([]byte(tt.text))
 			if b.String() != want || n != len(tt.text) || err != nil {
 				t.Errorf("%q, colour %v: %q (%d, %v), want %q", tt.text, colour, b.String(), n, err, want)
 			}

@@ -1,4 +1,4 @@
-package screen
+package screen_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/inferometer/inferometer/internal/report/screen"
 	"github.com/inferometer/inferometer/internal/testkit/mutate"
 )
 
@@ -19,7 +20,7 @@ func TestClean(t *testing.T) {
 		"broken\xff":                   "broken\uFFFD",
 		"":                             "",
 	} {
-		if got := Clean(in); got != want {
+		if got := screen.Clean(in); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -27,15 +28,15 @@ func TestClean(t *testing.T) {
 
 func TestWidth(t *testing.T) {
 	for in, want := range map[string]int{
-		"":                       0,
-		"abc":                    3,
-		"µs ≤":                   4,
-		"日本":                     4,
-		"e\u0301":                1,
-		Style(true).Bad("over"):  4,
-		Style(false).Bad("over"): 4,
+		"":                              0,
+		"abc":                           3,
+		"µs ≤":                          4,
+		"日本":                            4,
+		"e\u0301":                       1,
+		screen.Style(true).Bad("over"):  4,
+		screen.Style(false).Bad("over"): 4,
 	} {
-		if got := Width(in); got != want {
+		if got := screen.Width(in); got != want {
 			t.Errorf("Width(%q) = %d, want %d", in, got, want)
 		}
 	}
@@ -56,7 +57,7 @@ func TestClip(t *testing.T) {
 		{"日本語", 5, "日本…"},
 		{"日本語", 4, "日…"},
 	} {
-		if got := Clip(c.in, c.n); got != c.want {
+		if got := screen.Clip(c.in, c.n); got != c.want {
 			t.Errorf("Clip(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
 		}
 	}
@@ -78,14 +79,14 @@ func TestWrap(t *testing.T) {
 		{"stage ms", 6, []string{"stage", "ms"}},
 		{"日本語", 1, []string{"日", "本", "語"}},
 	} {
-		if diff := cmp.Diff(c.want, Wrap(c.in, c.n)); diff != "" {
+		if diff := cmp.Diff(c.want, screen.Wrap(c.in, c.n)); diff != "" {
 			t.Errorf("Wrap(%q, %d) (-want +got):\n%s", c.in, c.n, diff)
 		}
 	}
 }
 
 func TestPad(t *testing.T) {
-	if got := Left("µs", 4) + "|" + Right("µs", 4) + "|" + Right("long", 2); got != "µs  |  µs|long" {
+	if got := screen.Left("µs", 4) + "|" + screen.Right("µs", 4) + "|" + screen.Right("long", 2); got != "µs  |  µs|long" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -96,16 +97,16 @@ func FuzzText(f *testing.F) {
 	f.Add("\xff\xfe\u200d", 0)
 	mutate.Fuzz(f, func(t *testing.T, s string, n int) {
 		n = n % 200
-		clean := Clean(s)
+		clean := screen.Clean(s)
 		if strings.ContainsAny(clean, "\x1b\n\r\t\x00") {
 			t.Errorf("Clean(%q) = %q has control characters", s, clean)
 		}
-		if w := Width(Clip(clean, n)); w > max(n, 0) {
+		if w := screen.Width(screen.Clip(clean, n)); w > max(n, 0) {
 			t.Errorf("Clip(%q, %d) is %d wide", clean, n, w)
 		}
-		lines := Wrap(clean, n)
+		lines := screen.Wrap(clean, n)
 		for _, l := range lines {
-			if w := Width(l); w > max(n, 2) {
+			if w := screen.Width(l); w > max(n, 2) {
 				t.Errorf("Wrap(%q, %d) has a line of width %d: %q", clean, n, w, l)
 			}
 		}

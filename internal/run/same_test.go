@@ -53,6 +53,7 @@ var dataOfAllSources = map[string]string{
 	"otel_trace":            `{source: otel_trace, replay: {files: [../prompt/oteltrace/testdata/chain.json, ../prompt/oteltrace/testdata/fan.json]}}`,
 	"weka_trace":            `{source: weka_trace, replay: {dir: testdata/weka, max_wait: 1ms}}`,
 	"agents":                `{source: agents, agents: {sessions: 2, seed: 4, turns: 1, input: 9, output: 5, loop: 1, events: 4}}`,
+	"vllm_bench":            `{source: vllm_bench, vllm_bench: {kind: random, requests: 900, input: 5, output: 3, input_range: 0.5}}`,
 	"synthetic, in batches": `{source: synthetic, input: 5, output: 3, batch: 3}`,
 }
 
@@ -126,7 +127,14 @@ type sameCase struct {
 // promptsOf makes the prompts of a plan, for one process.
 func promptsOf(t *testing.T, p *plan.Plan) prompt.Source {
 	t.Helper()
-	made, err := registry.Offline(func(string) string { return "" }).Prompts(t.Context(), p, &loader.Found{Tokenizer: token.Words{}, Chat: &chat.Config{}})
+	tok := token.Tokenizer(token.Words{})
+	if p.Data.Source == plan.SourceVLLM { // which draws from a vocabulary
+		var err error
+		if tok, err = token.GPT2(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := registry.Offline(func(string) string { return "" }).Prompts(t.Context(), p, &loader.Found{Tokenizer: tok, Chat: &chat.Config{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, e
 }
 
 // Schedule implements prompt.Scheduler.
-func (s *Source) Schedule() []time.Duration { return s.due }
+func (s *Source) Schedule() prompt.Moments { return prompt.NewMoments(s.due) }
 
 // schedule works out when requests are due: by their data, or drawn.
 func (s *Source) schedule() {

@@ -132,7 +132,7 @@ func TestArrivals(t *testing.T) {
 		0.015947447660862042, 0.0357909705485461, 0.045206378967127835, 0.05525124488868529, 0.10139408682843423, 0.11862628317406612,
 		0.11889099455332848, 0.11891243867984984, 0.16200245085258844, 0.38809446280814014, 0.39926616807890397, 0.4,
 	}
-	for i, due := range open(t, plan.Data{VLLM: data}, 0).Schedule() {
+	for i, due := range open(t, plan.Data{VLLM: data}, 0).due {
 		if d := due - time.Duration(want[i]*1e9); d < -2 || d > 2 {
 			t.Errorf("request %d is due at %v, want %v s", i, due, want[i])
 		}
@@ -147,7 +147,7 @@ func TestArrivals(t *testing.T) {
 		{plan.VLLMArrivals{}, "[0s 0s 0s]"},
 	} {
 		data.Requests, data.Arrivals = 3, c.a
-		if got := fmt.Sprint(open(t, plan.Data{VLLM: data}, 0).Schedule()); got != c.want {
+		if got := fmt.Sprint(open(t, plan.Data{VLLM: data}, 0).due); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.a, got, c.want)
 		}
 	}
@@ -299,7 +299,7 @@ func FuzzFiles(f *testing.F) {
 		if err := s.Open(context.Background(), prompt.Use{Wrap: wrap}); err != nil {
 			return
 		}
-		if due := s.Schedule(); len(due) != len(s.made) || !slices.IsSorted(due) {
+		if due := s.due; len(due) != len(s.made) || !slices.IsSorted(due) {
 			t.Errorf("%d requests are due at %v", len(s.made), due)
 		}
 	})

@@ -6,7 +6,6 @@ import "github.com/inferometer/inferometer/internal/plan"
 func (c *checker) vllm(d *plan.Data) {
 	const at = "data.vllm_bench."
 	v := &d.VLLM
-	c.fields("data.vllm_bench", v)
 	if d.Source != plan.SourceVLLM {
 		return
 	}

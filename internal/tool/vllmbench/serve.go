@@ -75,7 +75,7 @@ func serve(ctx context.Context, a *args.Action, env *tool.Session) (*result.Resu
 
 // prepare makes the requests.
 func (b *bench) prepare(ctx context.Context) error {
-	secrets, err := target.ReadSecrets(b.plan.Target, b.plan.Limits, b.env.Getenv)
+	secrets, err := target.ReadSecrets(ctx, b.plan.Target, b.plan.Limits, b.env.Getenv)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,9 @@ func TestBest(t *testing.T) {
 // A level that nothing came back of does not hide that those behind it bring no more.
 func TestSaturationBehindAnEmptyLevel(t *testing.T) {
 	empty := Stage{Concurrency: 1, Metrics: map[string]Stat{}}
-	r := Result{Stages: []Stage{empty, levelAt(0, 2, 10, Valid, 100, 0, 50), levelAt(0, 4, 10, Valid, 100, 0, 90), levelAt(0, 8, 10, Valid, 100, 0, 180)}}
+	r := Result{Stages: []Stage{
+		empty, levelAt(0, 2, 10, Valid, 100, 0, 50), levelAt(0, 4, 10, Valid, 100, 0, 90), levelAt(0, 8, 10, Valid, 100, 0, 180),
+	}}
 	if got := r.saturation([]int{0, 1, 2, 3}); got != 10 {
 		t.Errorf("saturates at %v requests/s", got)
 	}

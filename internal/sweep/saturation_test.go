@@ -169,7 +169,7 @@ func TestStepSaysWhy(t *testing.T) {
 				l[i].End += 120 * time.Millisecond
 			}
 			return l
-		}, false, "requests went out 120ms late at p99: this client or its cap on requests in flight is the limit"},
+		}, false, "requests were sent 120ms late at p99: this client or its cap on requests in flight is the limit"},
 		{"failures", func(_ *record.StageSummary, l []RequestTimes) []RequestTimes {
 			for i := range l {
 				l[i].Failed = i%50 == 0

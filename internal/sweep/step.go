@@ -122,7 +122,7 @@ func (s *Step) judge(lag, fast time.Duration) {
 	grown := s.After - s.Before
 	switch {
 	case lag > max(lateness, time.Duration(latenessShare*float64(fast))):
-		s.Why = fmt.Sprintf("requests went out %v late at p99: this client or its cap on requests in flight is the limit", lag.Round(time.Millisecond))
+		s.Why = fmt.Sprintf("requests were sent %v late at p99: this client or its cap on requests in flight is the limit", lag.Round(time.Millisecond))
 	case grown > s.Tolerated:
 		s.Why = fmt.Sprintf("the backlog grew from %.1f to %.1f requests, by more than %.1f", s.Before, s.After, s.Tolerated)
 	case float64(s.Failed) > failing*float64(s.Requests):

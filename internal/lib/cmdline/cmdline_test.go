@@ -1,4 +1,4 @@
-package cmdline_test
+package cmdline
 
 import (
 	"fmt"
@@ -6,24 +6,22 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/inferometer/inferometer/internal/lib/cmdline"
 )
 
 func TestParts(t *testing.T) {
-	table := []cmdline.Flag{
-		{Long: []string{"rate", "qps"}, Short: "r", Values: 1}, {Long: []string{"range"}, Values: cmdline.Many, Short: "m"},
+	table := []Flag{
+		{Long: []string{"rate", "qps"}, Short: "r", Values: 1}, {Long: []string{"range"}, Values: Many, Short: "m"},
 		{Long: []string{"verbose"}, Short: "v"}, {Long: []string{"verify"}, Whole: true},
 		{Long: []string{"ranks"}, Added: true}, {Long: []string{"new"}, Added: true}, {Long: []string{"newest"}, Added: true},
 	}
 	dash := func(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
-	argparse := cmdline.Style{Flag: dash, Value: func(arg string, _ cmdline.Flag) bool { return !dash(arg) }, Ends: true, Skip: cmdline.Many, Equals: true}
-	getopt := cmdline.Style{Flag: dash, Value: func(string, cmdline.Flag) bool { return true }, Ends: true}
-	long := cmdline.Style{Flag: func(arg string) bool { return strings.HasPrefix(arg, "--") }, Value: argparse.Value, Least: 3, More: true}
+	argparse := Style{Flag: dash, Value: func(arg string, _ Flag) bool { return !dash(arg) }, Ends: true, Skip: Many, Equals: true}
+	getopt := Style{Flag: dash, Value: func(string, Flag) bool { return true }, Ends: true}
+	long := Style{Flag: func(arg string) bool { return strings.HasPrefix(arg, "--") }, Value: argparse.Value, Least: 3, More: true}
 	pflag := getopt
 	pflag.Equals, pflag.Switches, pflag.Whole = true, true, true
 	for _, c := range []struct {
-		style *cmdline.Style
+		style *Style
 		line  string
 		want  string
 	}{
@@ -47,15 +45,15 @@ func TestParts(t *testing.T) {
 				values += "="
 			}
 			switch p.Kind {
-			case cmdline.Given:
+			case Given:
 				got = append(got, fmt.Sprintf("%s %d%s", p.As, p.Flag, values))
-			case cmdline.Argument:
+			case Argument:
 				got = append(got, p.As)
-			case cmdline.Unknown:
+			case Unknown:
 				got = append(got, "unknown "+p.As+values)
-			case cmdline.Ambiguous:
+			case Ambiguous:
 				got = append(got, fmt.Sprintf("ambiguous %s %v", p.As, p.Fits))
-			case cmdline.Rest:
+			case Rest:
 				got = append(got, "rest"+values)
 			}
 		}

@@ -127,7 +127,7 @@ p.yaml:2:29: data.input: prompts from a file have the length they have (leave it
 p.yaml:2:56: data.salt: unknown value "pepper" (one of request, stage, run)
 p.yaml:2:73: data.prompts: must not be negative, is -1
 p.yaml:3:12: tokenizer.name: is empty (name the model's tokenizer, builtin:gpt2 or words)
-p.yaml:4:20: output.keep_raw: there is no directory to keep answers in (give output.dir (--out))`},
+p.yaml:4:20: output.keep_raw: there is no directory to keep responses in (give output.dir (--out))`},
 		{"lengths", "data: {input: {mean: 5, stddev: 2, min: 9, max: 7}, output: 0}", `p.yaml:1:15: data.input: min 9 is more than max 7
 p.yaml:1:22: data.input.mean: 5 is outside min and max
 p.yaml:1:61: data.output.mean: must be 1 or more, is 0 (leave it out and the server decides)`},

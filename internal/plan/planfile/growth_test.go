@@ -39,7 +39,7 @@ func TestGrowthFaults(t *testing.T) {
 		"stages: [{concurrency: 1, growth: {to: 7, responses: 2}}]":                                        "stages[0].growth.step: must be from 1 to",
 		"stages: [{concurrency: 1, duration: 5s, growth: {to: 7, step: 1, responses: 5}}]":                 "stages[0].duration: cannot be combined with growth",
 		"stages: [{concurrency: 1, warmup: 5, growth: {to: 7, step: 1, responses: 5}}]":                    "stages[0].warmup: cannot be combined with growth",
-		"{target: {streaming: false}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}": "an answer that is not streamed has one",
+		"{target: {streaming: false}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}": "a request that is not streamed has one",
 		"{measurement: {mode: time}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":  "cannot be combined with levels and windows",
 		"{levels: {list: [1, 2]}, stages: [{concurrency: 1, growth: {to: 7, step: 1, responses: 5}}]}":     "cannot be combined with levels and windows",
 	} {

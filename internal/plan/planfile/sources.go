@@ -181,7 +181,7 @@ func (c *checker) dataset(d *plan.Data) {
 	}
 	c.choice(at+"kind", s.Kind, datasetKinds())
 	if s.Whole && d.Output == (plan.Length{}) && !s.Free {
-		c.add(at+"whole_chats", "needs data.output: no answer is left that says how long the next is", "such as 30")
+		c.add(at+"whole_chats", "needs data.output: no response is left that says how long the next is", "such as 30")
 	}
 	if slices.Contains([]string{plan.DatasetBillsum, plan.DatasetInfinity}, s.Kind) && s.Path == "" && s.Hub.Name == "" {
 		c.add(at+"path", "is missing: "+s.Kind+" has no usual place on the hub", "give %v", message.New("%v or %v", message.DatasetPath, message.DatasetHub).Or("%v", message.DatasetPath))

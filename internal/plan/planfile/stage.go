@@ -132,7 +132,7 @@ func (c *checker) growth(path string, p *plan.Plan, s *plan.Stage) {
 		c.add(at+".step", fmt.Sprintf("steps of %d do not lead from %d to %d", g.Step, s.Concurrency, g.To), "")
 	}
 	if !p.Target.Streaming {
-		c.lacks(at, "target.streaming", "counts responses, and an answer that is not streamed has one", "set streaming to true")
+		c.lacks(at, "target.streaming", "counts responses, and a request that is not streamed has one", "set streaming to true")
 	}
 	if p.Levels.On() || p.Measurement.Endless() {
 		c.lacks(at, path, "cannot be combined with levels and windows, which need a load that goes on", "leave one of them out")

@@ -70,7 +70,7 @@ func (c *checker) sequences(at string, s *plan.Sequences) {
 		c.add(at, "has settings but is off", "leave the rest out, or set mode to on")
 	}
 	if s.Serial && s.Live == 0 {
-		c.add(at+".serial", "there is no live", "say how many sequences are under way at a time; without it requests wait for answers anyway")
+		c.add(at+".serial", "there is no live", "give the number of concurrent sequences; without it requests wait for responses anyway")
 	}
 	if s.IDs > 0 && uint64(s.Live) > s.IDs {
 		c.add(at+".ids", fmt.Sprintf("%d ids are too few for %d sequences at a time", s.IDs, s.Live), "")

@@ -75,7 +75,7 @@ func check(p *plan.Plan, known Known) plan.Faults {
 	c.probes(p)
 	c.cost(p)
 	if p.Output.KeepRaw && p.Output.Dir == "" {
-		c.lacks("output.keep_raw", "output", "there is no directory to keep answers in", "give %v", message.OutputDir)
+		c.lacks("output.keep_raw", "output", "there is no directory to keep responses in", "give %v", message.OutputDir)
 	}
 	if p.Output.KeepRaw && p.Output.NoTexts {
 		c.lacks("output.no_texts", "output", "cannot be combined with output.keep_raw", "keep one of them")
@@ -300,7 +300,7 @@ func (c *checker) data(p *plan.Plan) {
 		c.lacks("data.min_tokens", "data.output", "there is no output length to send", "give %v", message.GiveOutput)
 	}
 	if d.OutputCap {
-		c.without("data.", "data.output_cap", "contradicts output_cap: answers may be shorter, or must not be", "leave one of them out",
+		c.without("data.", "data.output_cap", "cannot be combined with output_cap, which allows shorter responses", "leave one of them out",
 			part{"min_tokens", d.MinTokens}, part{"ignore_eos", d.IgnoreEOS})
 		if d.Output == (plan.Length{}) && d.Source == plan.SourceSynthetic {
 			c.lacks("data.output_cap", "data.output", "there is no output length to be shorter than", "give %v", message.GiveOutput)

@@ -300,7 +300,7 @@ func TestVerdict(t *testing.T) {
 					r.Marks, r.Events = r.Marks[19:], []record.Event{{Label: record.Whole, Tokens: 20}}
 				}
 			})
-		}, "", []string{"1,000 answers came in one piece"}},
+		}, "", []string{"1,000 responses came in one piece"}},
 		{"one piece, as asked for", func(w *world) {
 			w.each(func(i int, r *record.Record) {
 				r.Marks, r.Events, r.Streamed = r.Marks[19:], []record.Event{{Label: record.Whole, Tokens: 20}}, false
@@ -327,7 +327,7 @@ func TestVerdict(t *testing.T) {
 		{"short answers of Anthropic", func(w *world) {
 			w.plan.Target.Protocol = plan.ProtocolAnthropic
 			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })
-		}, "short_output", []string{"Ask for shorter answers."}},
+		}, "short_output", []string{"Ask for shorter responses."}},
 		{"answers that may be short", func(w *world) {
 			w.plan.Data.OutputCap = true
 			w.each(func(i int, r *record.Record) { r.RequestedTokens = 20 + 5*(i%2) })

@@ -87,7 +87,7 @@ func (j *judge) capacity(a *capacity.Result) {
 	} else if a.Doubt != "" {
 		j.undecided(longer, a.Doubt)
 	} else {
-		j.undecided(longer, fmt.Sprintf("The capacity is only known to lie between %s and %s %s: that is too wide for an answer.", number.Value(a.Lo, ""), number.Value(a.Hi, ""), a.Unit))
+		j.undecided(longer, fmt.Sprintf("The capacity is only known to lie between %s and %s %s: the interval is too wide.", number.Value(a.Lo, ""), number.Value(a.Hi, ""), a.Unit))
 	}
 	if search := j.facts.Capacity.Search; search.Hold > 0 && a.Value > 0 {
 		held := result.Check{Stage: wholeRun, Name: "capacity_held", Value: 1000 * a.Held, Unit: metric.Milliseconds, OK: a.Held > 0,
@@ -95,7 +95,7 @@ func (j *judge) capacity(a *capacity.Result) {
 		if held.OK {
 			j.check(held, "")
 		} else {
-			j.undecided(held, "The answer was not held before it was given.")
+			j.undecided(held, "The load that was found was not held before it was reported.")
 		}
 	}
 }

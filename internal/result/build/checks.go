@@ -118,13 +118,13 @@ const unstampedShare = 0.01
 func (j *judge) reads(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if n := c.OnePiece; n > 0 {
-		j.addNote(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Plural(n, "answer"))
+		j.addNote(i, "%s came in one piece although a stream was requested: no time to first token and no gap between tokens was measured in them.", number.Plural(n, "response"))
 	}
 	if n := c.Folded; n > 0 {
 		j.addNote(i, "The later events of %s longer than %v were aggregated: counts, sums and timestamps are exact, percentiles of their gaps within 0.1 %%.", number.Plural(n, "stream"), limit(message.StreamLimit, j.plan.Limits.Stream))
 	}
 	if n := c.Cut; n > 0 {
-		j.addNote(i, "The bytes of %s beyond %v were not kept.", number.Plural(n, "answer"), limit(message.RawLimit, j.plan.Limits.Raw))
+		j.addNote(i, "The bytes of %s beyond %v were not kept.", number.Plural(n, "response"), limit(message.RawLimit, j.plan.Limits.Raw))
 	}
 }
 
@@ -141,29 +141,29 @@ func (j *judge) short(i int, sum *metric.StageStats) {
 	share := float64(c.Empty+short) / float64(n)
 	j.check(result.Check{Stage: i, Name: "short_output", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Fix: j.words(longer(j.plan))},
-		fmt.Sprintf("%s of the %d answers were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, short, number.Percent(budget)))
+		fmt.Sprintf("%s of the %d responses were empty (%d) or shorter than requested (%d); the budget is %s.", number.Percent(share), n, c.Empty, short, number.Percent(budget)))
 }
 
 // longer says how to get responses of the length asked for. Where the requests already say
 // that the model is to go on, the server does not do it, or has no room for it.
 func longer(p *plan.Plan) message.Message {
-	const shorter, full = "Ask for shorter answers.", "Check that prompt and answer fit the server's maximum context, or ask for shorter answers."
-	const unheeded = "%v is set, so the server ignores it or ran out of room: check that it supports it, and that prompt and answer fit its maximum context."
+	const shorter, full = "Ask for shorter responses.", "Check that prompt and response fit the server's maximum context, or ask for shorter responses."
+	const unheeded = "%v is set, so the server ignores it or ran out of room: check that it supports it, and that prompt and response fit its maximum context."
 	switch d := &p.Data; {
 	case p.Target.Protocol == plan.ProtocolAnthropic: // whose API has no field for it
 		return message.New(shorter)
 	case d.OutputCap:
-		return message.New("See the server's log for why answers are empty.")
+		return message.New("See the server's log for why responses are empty.")
 	case d.IgnoreEOS && d.MinTokens:
-		return message.New("%v and %v are set, so the server ignores them or ran out of room: check that it supports them, and that prompt and answer fit its maximum context.", message.IgnoreEOS, message.MinTokens).Or(full)
+		return message.New("%v and %v are set, so the server ignores them or ran out of room: check that it supports them, and that prompt and response fit its maximum context.", message.IgnoreEOS, message.MinTokens).Or(full)
 	case d.IgnoreEOS:
 		return message.New(unheeded, message.IgnoreEOS).Or(full)
 	case d.MinTokens:
 		return message.New(unheeded, message.MinTokens).Or(full)
 	}
-	return message.New("Set %v or %v, or %v if answers may be shorter.", message.IgnoreEOS, message.MinTokens, message.OutputCap).
+	return message.New("Set %v or %v, or %v if responses may be shorter.", message.IgnoreEOS, message.MinTokens, message.OutputCap).
 		Or("Set %v or %v, or ask for no length.", message.IgnoreEOS, message.MinTokens).
-		Or("Set %v, or ask for shorter answers.", message.IgnoreEOS).Or("Set %v, or ask for shorter answers.", message.MinTokens).Or(shorter)
+		Or("Set %v, or ask for shorter responses.", message.IgnoreEOS).Or("Set %v, or ask for shorter responses.", message.MinTokens).Or(shorter)
 }
 
 func limit(s message.Setting, most plan.Bytes) message.Message {

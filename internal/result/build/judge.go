@@ -158,7 +158,7 @@ func (j *judge) clock() {
 func (j *judge) stage(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.ended(i, mark)
 	if n := sum.All.Retried; n > 0 {
-		j.addNote(i, "%s got no answer and went out again, %d times in total: their latency counts from the first attempt.", number.Plural(n, "request"), sum.All.Retries)
+		j.addNote(i, "%s got no response and were sent again, %d times in total: their latency counts from the first attempt.", number.Plural(n, "request"), sum.All.Retries)
 	}
 	j.ownFaults(i, sum)
 	if mark != nil && mark.RetryAfterWaits > 0 {
@@ -244,7 +244,7 @@ func (j *judge) noneSucceeded(requests int64, failures []record.FailureCount) st
 		return fmt.Sprintf("No request finished before the run was stopped: %s had been sent.", number.Plural(requests, "request"))
 	}
 	longer := message.New("the stage or %v", message.Drain).Or("the measurement")
-	return j.words(message.New("No request finished: %s, and the drain time was over before the first answer was complete. Make %v longer, or ask for shorter answers.", number.Plural(requests, "request"), longer))
+	return j.words(message.New("No request finished: %s, and the drain time was over before the first response was complete. Make %v longer, or ask for shorter responses.", number.Plural(requests, "request"), longer))
 }
 
 // remedy is what to do about a failure that all requests have.
@@ -261,7 +261,7 @@ func remedy(f *record.FailureCount) string {
 	case f.Class == record.TLSFailed:
 		return "Check the certificate and the scheme of the URL."
 	case f.Class == record.NoFirstByte || f.Class == record.TimedOut || f.Class == record.Stalled:
-		return "Ask for shorter answers, lower the load, or give requests more time."
+		return "Ask for shorter responses, lower the load, or give requests more time."
 	}
 	return "Check the URL, path and model name."
 }
@@ -328,7 +328,7 @@ func (j *judge) ended(i int, mark *record.StageSummary) {
 	case mark.Reason.Breaker():
 		j.addNote(i, "The stage was ended by %s.", mark.Reason)
 	case mark.Reason == record.StopEarlyAnswer:
-		j.addNote(i, "The load stopped growing: an answer ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
+		j.addNote(i, "The load stopped growing: a response ended before it had %d responses.", j.plan.Stages[i].Growth.Responses)
 	case mark.Reason == record.StopData && j.plan.Stages[i].Arrival != plan.ArrivalSessions: // which has so many and no more
 		j.addNote(i, "The stage ended because the prompts ran out.")
 	}

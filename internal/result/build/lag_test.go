@@ -31,7 +31,7 @@ func TestFewLateRequests(t *testing.T) {
 			}
 		}
 		r := w.build(t)
-		noted := strings.Contains(strings.Join(r.Notes, " "), "went out late, by up to 150 ms")
+		noted := strings.Contains(strings.Join(r.Notes, " "), "were sent late, by up to 150 ms")
 		if c := checkOf(r, "dispatch_delay_p99"); c.OK != tt.ok || noted != tt.noted {
 			t.Errorf("%d of %d late: %+v, notes %q", tt.late, tt.requests, c, r.Notes)
 		}

@@ -113,7 +113,7 @@ func (j *judge) windows(i int, l *sweep.Level) {
 	case record.StopEmpty, record.StopWhole:
 		reason, do = "No request succeeded in the last window.", "Make the windows longer, and check that the target answers."
 		if silent {
-			reason, do = fmt.Sprintf("No request had a response: %s ended without one, so there is no latency.", number.Plural(last.Empty, "stream")), "Check the inputs: the model answers these with nothing."
+			reason, do = fmt.Sprintf("No request had a response: %s ended without one, so there is no latency.", number.Plural(last.Empty, "stream")), "Check the inputs: the model returns nothing for these."
 		}
 	case record.StopTrials:
 		reason = fmt.Sprintf("The last %d windows do not agree within %s after %s.", j.plan.Measurement.Windows, number.Percent(j.plan.Measurement.Stability), number.Plural(int64(len(l.Windows)), "window"))

@@ -37,7 +37,7 @@ func (j *judge) pace(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	if rate := s.PerSecond(); rate > 0 && s.RampTo == 0 && s.Arrival != plan.ArrivalTrace {
 		pace = fmt.Sprintf("%.3g/s instead of the requested %s/s", rate*share, strconv.FormatFloat(rate, 'f', -1, 64))
 	}
-	j.check(c, fmt.Sprintf("Requests went out at %s (budget %s).", pace, number.Percent(budget)))
+	j.check(c, fmt.Sprintf("Requests were sent at %s (budget %s).", pace, number.Percent(budget)))
 }
 
 // inFlight judges whether a closed loop had as many requests in flight as were asked for. A
@@ -148,7 +148,7 @@ func (j *judge) lag(i int, sum *metric.StageStats) {
 	// One hiccup of the machine is no uneven load: among few requests, one in twenty may be late.
 	once := delay.N < fewP99 && p99 > most && quantile(&delay, "p95") <= most
 	if once {
-		j.addNote(i, "A few of the %d requests went out late, by up to %s: the client was slow for a moment.", delay.N, number.Millis(delay.Max))
+		j.addNote(i, "A few of the %d requests were sent late, by up to %s: the client was slow for a short time.", delay.N, number.Millis(delay.Max))
 	}
 	j.check(result.Check{Stage: i, Name: "dispatch_delay_p99", Value: p99, Budget: most, Unit: metric.Milliseconds, OK: p99 <= most || once, Fix: lateness}, late(p99, "p99", most))
 }

@@ -47,7 +47,7 @@ func TestToolsNameTheirOwn(t *testing.T) {
 		}, []string{"or raise max_in_flight (64).", "Lower the rate.", "or raise --max-threads (64).", "Lower the rate."}},
 		{"short answers", func(w *world) {
 			w.each(func(_ int, r *record.Record) { r.RequestedTokens = 500 })
-		}, []string{"Set data.ignore_eos or data.min_tokens, or data.output_cap if", "Set --output-tokens-mean-deterministic, or", "Ask for shorter answers.", "Ask for shorter answers."}},
+		}, []string{"Set data.ignore_eos or data.min_tokens, or data.output_cap if", "Set --output-tokens-mean-deterministic, or", "Ask for shorter responses.", "Ask for shorter responses."}},
 		{"another tokenizer", func(w *world) { w.plan.Tokenizer.Name = plan.TokenizerBuiltin },
 			[]string{"the model's: pass --tokenizer to", "the model's: pass --tokenizer to", "not the model's.", "the model's: pass --tokenizer-path to"}},
 	} {

@@ -110,11 +110,11 @@ func TestServerVerdicts(t *testing.T) {
 			}},
 		{"impossible latency", func(w *world) {
 			w.last().Server.Models[0].Success.NS *= 100
-		}, "inside the server, before their answers could leave it, and 242 ms here, on average, which cannot be", "", nil},
+		}, "inside the server, before their responses could leave it, and 242 ms here, on average, which cannot be", "", nil},
 		{"impossible latency over a stream, of a model with one response", func(w *world) {
 			w.plan.Target.Streaming = true
 			w.last().Server.Models[0].Success.NS *= 100
-		}, "inside the server, before their answers could leave it, and 242 ms here, on average, which cannot be", "", nil},
+		}, "inside the server, before their responses could leave it, and 242 ms here, on average, which cannot be", "", nil},
 		{"streams that leave while the model computes", func(w *world) {
 			w.last().Server.Models[0].Decoupled = true
 			w.last().Server.Models[0].Success.NS *= 100
@@ -127,7 +127,7 @@ func TestServerVerdicts(t *testing.T) {
 		{"impossible wait of streams", func(w *world) {
 			w.last().Server.Models[0].Decoupled = true
 			w.last().Server.Models[0].Queue.NS = w.last().Server.Models[0].Success.NS * 100
-		}, "inside the server, before their answers could leave it", "", nil},
+		}, "inside the server, before their responses could leave it", "", nil},
 		{"not the same requests", func(w *world) {
 			w.last().Server.Models[0] = counted("whole", 3007, counted("part", 4409))
 			w.last().Server.Models[0].Success.NS *= 100

@@ -274,5 +274,5 @@ func (j *judge) serverLatency(i int, s *result.TritonStats, all *metric.All) {
 	most := client + max(serverSlack*client, 1)
 	j.check(result.Check{Stage: i, Name: "server_latency", Value: server, Budget: most, Unit: metric.Milliseconds, OK: server <= most,
 		Fix: "Do not use either figure before this is explained."},
-		fmt.Sprintf("Requests took %s inside the server, before their answers could leave it, and %s here, on average, which cannot be: clocks run apart, or answers were matched with the wrong requests.", number.Millis(server), number.Millis(client)))
+		fmt.Sprintf("Requests took %s inside the server, before their responses could leave it, and %s here, on average, which cannot be: clocks run apart, or responses were matched with the wrong requests.", number.Millis(server), number.Millis(client)))
 }

@@ -40,9 +40,9 @@ func (j *judge) usage(i int, sum *metric.StageStats) {
 		share := float64(c.Claimed[k]) / float64(n)
 		j.check(result.Check{Stage: i, Name: name, Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 			Fix: "Fix the usage that the server reports; figures in tokens use the client's counts here. Latencies are not affected."},
-			fmt.Sprintf("In %s of the %d answers %s (budget %s).", number.Percent(share), n, found, number.Percent(budget)))
+			fmt.Sprintf("In %s of the %d responses %s (budget %s).", number.Percent(share), n, found, number.Percent(budget)))
 		if c.Claimed[k] > 0 && share <= budget {
-			j.addNote(i, "In %s %s: those counts were not used.", number.Plural(c.Claimed[k], "answer"), found)
+			j.addNote(i, "In %s %s: those counts were not used.", number.Plural(c.Claimed[k], "response"), found)
 		}
 	}
 }
@@ -61,9 +61,9 @@ func (j *judge) tooFew(i int, sum *metric.StageStats) {
 	}
 	j.check(result.Check{Stage: i, Name: "usage_output_plausible", Value: share, Budget: budget, Unit: metric.Share, OK: share <= budget,
 		Fix: "Fix the usage that the server reports: token figures depend on it. If it is right, use the served model's tokenizer, and have the server send whole tokens."},
-		fmt.Sprintf("In %s of the %d answers the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
+		fmt.Sprintf("In %s of the %d responses the server counts less than half of the output tokens that came: %d, where %s (budget %s).", number.Percent(share), n, c.UnderSaid, shown, number.Percent(budget)))
 	if share <= budget {
-		j.addNote(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Plural(c.Under, "answer"), c.UnderSaid, shown)
+		j.addNote(i, "In %s the server counts less than half of the output tokens that came: %d, where %s.", number.Plural(c.Under, "response"), c.UnderSaid, shown)
 	}
 }
 
@@ -221,7 +221,7 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 	if t := &c.Compared[1]; t.N > 0 {
 		times := float64(t.Server) / float64(t.Local)
 		if (times > mostOfStandIn || times < leastOfStandIn) && float64(t.N*record.Sampled) > j.plan.Budgets.TokenDrift*n {
-			j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: in %s that were looked at, the server counts %d where %s finds %d in the text.", number.Plural(t.N, "answer"), t.Server, name, t.Local))
+			j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: in %s that were looked at, the server counts %d where %s finds %d in the text.", number.Plural(t.N, "response"), t.Server, name, t.Local))
 			return
 		}
 	}
@@ -231,7 +231,7 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 	}
 	j.addNote(i, "The output tokens of %s are counted with %s: the server reported no count.", number.Plural(t.N, "request"), name)
 	if float64(t.Local) > mostPerEvent*float64(t.Server) && float64(t.N) > j.plan.Budgets.TokenDrift*n {
-		j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: the server reported no count for %s, and %s finds %d tokens in %d events.", number.Plural(t.N, "answer"), name, t.Local, t.Server))
+		j.undecided(check, fmt.Sprintf("Figures in output tokens cannot be checked: the server reported no count for %s, and %s finds %d tokens in %d events.", number.Plural(t.N, "response"), name, t.Local, t.Server))
 	}
 }
 

@@ -24,15 +24,15 @@ func TestTokenCounts(t *testing.T) {
 			w.each(func(i int, r *record.Record) {
 				r.Out = record.Tokens{N: 20, Source: record.FromEvents, Local: -1, Claimed: 5000 + i}
 			})
-		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts more output tokens than there can be, up to 7199"},
+		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 responses the server counts more output tokens than there can be, up to 7199"},
 		{name: "more input than there can be, once", bend: func(w *world) { w.recs[300].In.Claimed = 1 << 40 },
-			says: "In 1 answer the server counts more input tokens than there can be, up to 1099511627776"},
+			says: "In 1 response the server counts more input tokens than there can be, up to 1099511627776"},
 		{name: "one for twenty events", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerWords
 			w.each(func(_ int, r *record.Record) {
 				r.Out, r.RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: 8}, 0
 			})
-		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts less than half of the output tokens that came: 2000, where 40000 events of text came (budget 1 %)."},
+		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 responses the server counts less than half of the output tokens that came: 2000, where 40000 events of text came (budget 1 %)."},
 		{name: "one for twenty by the tokenizer", bend: func(w *world) {
 			w.each(func(_ int, r *record.Record) {
 				r.Out, r.RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: 20}, 0
@@ -95,7 +95,7 @@ func TestTokenCounts(t *testing.T) {
 		}},
 		{name: "one for twenty, once", bend: func(w *world) {
 			w.recs[300].Out, w.recs[300].RequestedTokens = record.Tokens{N: 1, Source: record.FromServer, Local: -1}, 0
-		}, says: "In 1 answer the server counts less than half of the output tokens that came: 1, where"},
+		}, says: "In 1 response the server counts less than half of the output tokens that came: 1, where"},
 		{name: "another tokenizer's", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Local = 23 })
 		}, says: "disagree on 15 % of the output tokens. All figures use the server's counts"},
@@ -134,7 +134,7 @@ func TestTokenCounts(t *testing.T) {
 		}, says: "disagree on 17 % of the output tokens"},
 		{name: "fewer than events", bend: func(w *world) {
 			w.each(func(i int, r *record.Record) { r.Out.Claimed = 12 })
-		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 answers the server counts fewer output tokens than there can be: 24000, where the client counts 40000"},
+		}, want: []string{"usage_output_plausible"}, says: "In 100 % of the 2000 responses the server counts fewer output tokens than there can be: 24000, where the client counts 40000"},
 		{name: "tokens cut up on the way", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerBuiltin
 			w.each(func(i int, r *record.Record) {
@@ -145,7 +145,7 @@ func TestTokenCounts(t *testing.T) {
 		{name: "three times what GPT-2's finds", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerBuiltin
 			w.sample(record.Tokens{N: 60, Source: record.FromServer, Local: -1}, 20)
-		}, want: []string{"token_drift"}, says: "in 125 answers that were looked at, the server counts 7500 where builtin:gpt2 finds 2500 in the text"},
+		}, want: []string{"token_drift"}, says: "in 125 responses that were looked at, the server counts 7500 where builtin:gpt2 finds 2500 in the text"},
 		{name: "a quarter of what GPT-2's finds", bend: func(w *world) {
 			w.plan.Tokenizer.Name = plan.TokenizerBuiltin
 			w.sample(record.Tokens{N: 20, Source: record.FromServer, Local: -1}, 80)

@@ -54,7 +54,7 @@ func (j *judge) resent(i int, sum *metric.StageStats) {
 // unended says which answers this side has ended.
 func (j *judge) unended(i int, sum *metric.StageStats) {
 	if n := sum.Counts.Unended; n > 0 {
-		j.addNote(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Plural(n, "answer"))
+		j.addNote(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Plural(n, "response"))
 	}
 }
 

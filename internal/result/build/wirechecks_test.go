@@ -68,7 +68,7 @@ func TestStreamsThatDoNotEnd(t *testing.T) {
 	w := healthy()
 	w.recs[1500].Unterminated = true
 	r := w.build(t)
-	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 answer signalled completion but did not end") {
+	if !r.Verdict.Valid || !strings.Contains(strings.Join(r.Notes, "\n"), "1 response signalled completion but did not end") {
 		t.Errorf("valid %v: %q", r.Verdict.Valid, r.Notes)
 	}
 }

@@ -60,11 +60,11 @@ func (j *judge) workers() {
 		text = number.Plural(int64(n), "worker") + of + " ended or " + pick(n, "was", "were") + " cut off before the run did (last heard: " + strings.Join(lost, ", ") + "). "
 	}
 	if n := len(left); n > 0 {
-		text += number.Plural(int64(n), "worker") + of + " left before the run ended, told to stop (" + strings.Join(left, ", ") + "); requests that were under way are counted. "
+		text += number.Plural(int64(n), "worker") + of + " left before the run ended, told to stop (" + strings.Join(left, ", ") + "); in-flight requests are counted. "
 	}
 	if n := len(cut); n > 0 {
 		do = "Look at the network between the workers, NATS and the coordinator, and run again."
-		text += number.Plural(int64(n), "worker") + of + " did not hear the coordinator and stopped (" + strings.Join(cut, ", ") + "); requests that were under way are counted. "
+		text += number.Plural(int64(n), "worker") + of + " did not hear the coordinator and stopped (" + strings.Join(cut, ", ") + "); in-flight requests are counted. "
 	}
 	if n := len(lost); n > 0 {
 		text += "What " + pick(n, "it", "they") + " sent last may not be recorded. "

@@ -105,7 +105,7 @@ func (a *Capacity) announce(step *capacity.NextLevel) {
 	case capacity.Hold:
 		fmt.Fprintf(a.log, "Holding %s for %.3gs.\n", load, step.Seconds)
 	case capacity.Overload:
-		fmt.Fprintf(a.log, "Before the answer is held: an overload of %s.\n", load)
+		fmt.Fprintf(a.log, "Before the load is held: an overload of %s.\n", load)
 	case capacity.Recovery:
 		fmt.Fprintf(a.log, "After an overload: measuring %s again.\n", load)
 	case capacity.Repeat:

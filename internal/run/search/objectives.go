@@ -149,7 +149,7 @@ func (t *objectiveTracker) trouble(p *plan.Plan, i int) string {
 			continue
 		}
 		if v, ok := of.late.Quantile(c.q); ok && time.Duration(v) > c.budget {
-			return fmt.Sprintf("this client was slow, and requests went out late by %s (p%.0f)", number.Span(time.Duration(v)), 100*c.q)
+			return fmt.Sprintf("this client was slow, and requests were sent late by %s (p%.0f)", number.Span(time.Duration(v)), 100*c.q)
 		}
 	}
 	return ""

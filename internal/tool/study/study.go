@@ -94,7 +94,7 @@ func average(w io.Writer, kind report.Subject, row *report.Row) error {
 	case row.Requests == 0:
 		return report.WriteNone(w, kind, fmt.Sprintf("all %d requests failed", row.Failed))
 	case row.Samples == 0:
-		return report.WriteNone(w, kind, "no answer had a second token")
+		return report.WriteNone(w, kind, "no response had a second token")
 	}
 	return report.WriteAverage(w, kind, row.Avg/1000)
 }

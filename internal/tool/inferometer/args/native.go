@@ -329,7 +329,7 @@ func (b *builder) usual() (notes []string) {
 	if !p.Data.IgnoreEOS && !p.Data.MinTokens {
 		b.draft.Put("data.output_cap", "--output-cap", "true")
 	}
-	return []string{fmt.Sprintf("answers end after %d tokens at the latest: choose another length with --output-tokens", usualOutput)}
+	return []string{fmt.Sprintf("responses end after at most %d tokens: choose another length with --output-tokens", usualOutput)}
 }
 
 // exactLengths has the model's tokenizer looked for where a command line asks for a length of

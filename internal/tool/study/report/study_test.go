@@ -11,14 +11,14 @@ func TestLinesOfTheGuide(t *testing.T) {
 	var b strings.Builder
 	for _, err := range []error{
 		WriteAverage(&b, Prefill(), 0.3065654714375), WriteAverage(&b, Generation(), 0.003090155677419355),
-		WriteNone(&b, Generation(), "no answer had a second token"), WriteLength(&b, 4096),
+		WriteNone(&b, Generation(), "no response had a second token"), WriteLength(&b, 4096),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := "Average first-token latency: 0.3065654714375 s\nAverage token-to-token latency: 0.003090155677419355 s\n" +
-		"Average token-to-token latency: none, no answer had a second token\nPrompts of 4,096 tokens\n"
+		"Average token-to-token latency: none, no response had a second token\nPrompts of 4,096 tokens\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
 	}

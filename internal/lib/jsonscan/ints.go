@@ -64,7 +64,7 @@ func (s *Scanner) Ints(list []int64) (n int, left bool) {
 func fourDigits(v uint64, list []int64) bool {
 	const commas, digits, signs = 0x2c002c002c002c00, 0x0030003000300030, 0x8000800080008000
 	n := v&0x00ff00ff00ff00ff - digits
-	if v&0xff00ff00ff00ff00 != commas || (n|n+0x7ff67ff67ff67ff6)&signs != 0 {
+	if v&0xff00ff00ff00ff00 != commas || (n|(n+0x7ff67ff67ff67ff6))&signs != 0 {
 		return false
 	}
 	list[0], list[1], list[2], list[3] = int64(n&15), int64(n>>16&15), int64(n>>32&15), int64(n>>48&15)

@@ -145,6 +145,22 @@ func compareInts(t *testing.T, data []byte, want any) {
 	}
 }
 
+// What is no digit is no number of one digit.
+func TestIntsOfOneDigit(t *testing.T) {
+	for b := range 256 {
+		if '0' <= b && b <= '9' || b == ' ' || b == '\t' || b == '\n' || b == '\r' || b == ']' {
+			continue
+		}
+		var s Scanner
+		s.Reset([]byte{'[', '1', ',', byte(b), ',', '3', ',', '4', ',', '5', ']'})
+		s.Array()
+		var got [4]int64
+		if n, left := s.Ints(got[:]); n != 1 || left {
+			t.Errorf("%q: %d numbers, %v", b, n, got)
+		}
+	}
+}
+
 func TestIsPlain(t *testing.T) {
 	for text, want := range map[string]bool{`"ab"`: true, `"ab" `: true, `"abc"`: false, `"a"`: false, `"ab`: false, `ab`: false, `"\u0061b"`: false, ``: false} {
 		var s Scanner

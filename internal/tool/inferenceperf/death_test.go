@@ -138,7 +138,7 @@ report: {request_lifecycle: {per_request: true}}
 	if sum != all.Retries.Attempts {
 		t.Errorf("%d attempts in the report of requests, %d in the summary", sum, all.Retries.Attempts)
 	}
-	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "went out again") {
+	if notes := strings.Join(out.Result.Notes, "\n"); !strings.Contains(notes, "were sent again") {
 		t.Errorf("notes %s", notes)
 	}
 }

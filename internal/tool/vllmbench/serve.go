@@ -38,7 +38,6 @@ type bench struct {
 	side *side        // what is asked of the server beside the load
 
 	before, after dialect.Counters
-	changes       []report.RateChange
 }
 
 func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.env.Out, format+"\n", args...) }

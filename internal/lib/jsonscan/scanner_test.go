@@ -156,7 +156,7 @@ func TestIntsOfOneDigit(t *testing.T) {
 		s.Array()
 		var got [4]int64
 		if n, left := s.Ints(got[:]); n != 1 || left {
-			t.Errorf("%q: %d numbers, %v", b, n, got)
+			t.Errorf("%q: %d numbers, %v", rune(b), n, got)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/plan/planfile"
+	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/report/screen"
 )
 
@@ -77,8 +78,12 @@ func (e Env) ResetInterrupts() {
 	}
 }
 
-// Fail prints an error, every fault of it on a line of its own, and gives the exit code.
+// Fail prints an error, every fault of it on a line of its own, and gives the exit code. Whoever stops the
+// reading of records has made no mistake in what was asked for.
 func (e Env) Fail(command string, err error, code int) int {
+	if code == ExitUsage && errors.Is(err, record.ErrStopped) {
+		code = ExitRun
+	}
 	faults := faultsOf(err)
 	if len(faults) == 1 || code != ExitUsage {
 		fmt.Fprintf(e.Stderr, "inferometer %s: %s\n", command, strings.ReplaceAll(err.Error(), "\n", "\n  "))

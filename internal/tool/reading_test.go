@@ -72,6 +72,9 @@ func TestReadingIsWatched(t *testing.T) {
 		if !errors.Is(err, record.ErrStopped) || n == 100_000 {
 			t.Errorf("after Ctrl-C: %v, and %d requests were read", err, n)
 		}
+		if code := (Env{Stderr: io.Discard}).Fail("report", err, ExitUsage); code != ExitRun {
+			t.Errorf("after Ctrl-C: exit code %d", code)
+		}
 		if !restored {
 			t.Error("a second Ctrl-C would not end the program")
 		}

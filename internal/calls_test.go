@@ -2,6 +2,7 @@ package internal
 
 import (
 	"go/ast"
+	"go/token"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,9 @@ func TestRulesOfTheHouse(t *testing.T) {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
 				t.Errorf("%s: an init function", s.set.Position(f.Pos()))
 			}
+			if at := compiles(d); at.IsValid() && !strings.HasPrefix(s.pkg, "testkit/") {
+				t.Errorf("%s: a regular expression that is compiled whenever the program starts: pattern.New", s.set.Position(at))
+			}
 		}
 		if slices.Contains(ends, s.pkg) {
 			continue
@@ -29,6 +33,22 @@ func TestRulesOfTheHouse(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// compiles is where a declaration compiles a regular expression as the program starts, which takes the time of
+// all commands, however short.
+func compiles(d ast.Decl) (at token.Pos) {
+	if v, ok := d.(*ast.GenDecl); !ok || v.Tok != token.VAR {
+		return token.NoPos
+	}
+	ast.Inspect(d, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "MustCompile" {
+			at = sel.Pos()
+		}
+		_, later := n.(*ast.FuncLit)
+		return !later
+	})
+	return at
 }
 
 // forbidden are the calls that end the program, and those that take its signals or read the

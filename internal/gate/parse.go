@@ -3,12 +3,12 @@ package gate
 import (
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/metric"
@@ -205,9 +205,9 @@ func (g *Gate) estimable() error {
 }
 
 // digits are what a value begins with.
-var digits = regexp.MustCompile(`^[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?`)
+var digits = pattern.New(`^[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?`)
 
-func startsNumber(text string) bool { return digits.MatchString(strings.TrimLeft(text, "+-$ ")) }
+func startsNumber(text string) bool { return digits().MatchString(strings.TrimLeft(text, "+-$ ")) }
 
 func (g *Gate) value(text string) error {
 	rest, sign := text, 1.
@@ -219,7 +219,7 @@ func (g *Gate) value(text string) error {
 		rest = strings.TrimSpace(rest[1:])
 	}
 	rest, dollar := strings.CutPrefix(rest, "$")
-	figure := digits.FindString(rest)
+	figure := digits().FindString(rest)
 	if figure == "" {
 		return faultf(example, "%s is not a value", quote(text))
 	}

@@ -1,10 +1,10 @@
 package gate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/metric"
 )
@@ -39,17 +39,17 @@ func typed(text string) (name, stat string, dot bool) {
 }
 
 // percentile is what one looks like, whether it is measured or not.
-var percentile = regexp.MustCompile(`^[pP][0-9]+(?:\.[0-9]+)?$`)
+var percentile = pattern.New(`^[pP][0-9]+(?:\.[0-9]+)?$`)
 
 // isStat reports whether a word is a statistic, or looks like one.
 func isStat(word string) bool {
 	word = strings.TrimSpace(word)
-	return statOf(word) != "" || percentile.MatchString(word)
+	return statOf(word) != "" || percentile().MatchString(word)
 }
 
 // unknownStat says which statistic was probably meant.
 func unknownStat(name string) error {
-	if !percentile.MatchString(name) {
+	if !percentile().MatchString(name) {
 		return faultf(suggest.Hint(name, Stats()), "%s is not a statistic", quote(name))
 	}
 	list := metric.Percentiles()

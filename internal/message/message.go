@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 )
 
 // Message is a text that names settings.
@@ -170,7 +171,7 @@ func wrapped(err error) []error {
 // no such setting.
 func Table(rows [][2]string) func(path string) (name string, ok bool) {
 	return func(path string) (string, bool) {
-		path = places.ReplaceAllString(path, "")
+		path = places().ReplaceAllString(path, "")
 		for _, r := range rows {
 			if rest, ok := strings.CutPrefix(path, r[0]); ok && (rest == "" || rest[0] == '.') {
 				return r[1], true
@@ -181,7 +182,7 @@ func Table(rows [][2]string) func(path string) (name string, ok bool) {
 }
 
 // places are those of elements in a list.
-var places = regexp.MustCompile(`\[\d+\]`)
+var places = pattern.New(`\[\d+\]`)
 
 // Log is where messages go while something is going on.
 type Log struct {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/clidoc"
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/live"
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/run"
@@ -65,7 +65,7 @@ func ownArgs(line []string) []string {
 }
 
 // address is what can only be the address of a page, and not what a tool measures, which has a scheme.
-var address = regexp.MustCompile(`^((\[[0-9A-Fa-f:.%]+\]|[0-9A-Za-z._-]*):)?[0-9]{1,5}$`)
+var address = pattern.New(`^((\[[0-9A-Fa-f:.%]+\]|[0-9A-Za-z._-]*):)?[0-9]{1,5}$`)
 
 // takeLive takes the flags of the live page out of a command line.
 func takeLive(line []string) (view *LiveOptions, rest []string, err error) {
@@ -81,7 +81,7 @@ func takeLive(line []string) (view *LiveOptions, rest []string, err error) {
 		next := i+1 < len(mine)
 		switch name {
 		case "--live":
-			if !given && next && address.MatchString(mine[i+1]) {
+			if !given && next && address().MatchString(mine[i+1]) {
 				i++
 				value = mine[i]
 			}

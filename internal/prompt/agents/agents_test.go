@@ -193,7 +193,7 @@ func TestLengths(t *testing.T) {
 		}
 		for _, c := range p.Play.Graph.Calls {
 			for _, m := range c.Prompt.Messages {
-				if slot.MatchString(m.Content) {
+				if slot().MatchString(m.Content) {
 					t.Errorf("%s: a slot is left: %s", c.ID, m.Content)
 				}
 				for _, call := range m.ToolCalls {

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/numpy"
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
@@ -129,13 +129,13 @@ func (b *builder) drawSubject() map[string]string {
 	return out
 }
 
-var slot = regexp.MustCompile(`\{[a-z_]+\d*\}`)
+var slot = pattern.New(`\{[a-z_]+\d*\}`)
 
 // render fills in a template with what is known and with what is drawn for each slot. The
 // same slot has the same value wherever it stands.
 func (b *builder) render(template string, known map[string]string, path ...uint32) string {
 	made := map[string]string{}
-	return slot.ReplaceAllStringFunc(template, func(s string) string {
+	return slot().ReplaceAllStringFunc(template, func(s string) string {
 		v, ok := made[s]
 		if !ok {
 			name := s[1 : len(s)-1]

@@ -12,12 +12,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 )
 
 // Scopes of what tokens are for.
@@ -82,7 +83,7 @@ func (c *Credentials) Token() (string, error) {
 }
 
 // query is that of an address in a message: it may hold a secret.
-var query = regexp.MustCompile(`(://[^\s"?]*)\?[^\s"]*`)
+var query = pattern.New(`(://[^\s"?]*)\?[^\s"]*`)
 
 // reason says why there are no credentials. A response that refuses them is quoted as far
 // as it says why, never whole.
@@ -97,5 +98,5 @@ func reason(err error) error {
 		return fmt.Errorf("%s answers with HTTP status %s %.200s", refused.Response.Request.URL.Host, refused.Response.Status, cmp.Or(why.Description, why.Error))
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n") // a response may follow
-	return fmt.Errorf("%.300s", query.ReplaceAllString(text, "$1"))
+	return fmt.Errorf("%.300s", query().ReplaceAllString(text, "$1"))
 }

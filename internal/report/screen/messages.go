@@ -3,11 +3,12 @@ package screen
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 )
 
 // Messages is a writer to w for lines of which parts may come from a server, a file or a
@@ -54,7 +55,7 @@ func (w *Writer) Write(message []byte) (int, error) {
 }
 
 // style are the sequences that Style writes.
-var style = regexp.MustCompile(`^\x1b\[(0|1|2|1;32|1;31|33)m`)
+var style = pattern.New(`^\x1b\[(0|1|2|1;32|1;31|33)m`)
 
 // visible is a text with control characters shown as escapes; lines and tabs stay.
 func (w *Writer) visible(text string) string {
@@ -65,7 +66,7 @@ func (w *Writer) visible(text string) string {
 	var b strings.Builder
 	for i, r := range text {
 		switch {
-		case !upsets(r), r == '\x1b' && w.colour && style.MatchString(text[i:]):
+		case !upsets(r), r == '\x1b' && w.colour && style().MatchString(text[i:]):
 			b.WriteRune(r)
 		case r < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, r)

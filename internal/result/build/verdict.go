@@ -3,11 +3,11 @@ package build
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/result"
 )
 
@@ -141,10 +141,10 @@ type remark struct {
 }
 
 // figuresIn are numbers with their units, which differ from stage to stage where the cause is one.
-var figuresIn = regexp.MustCompile(`~?[0-9][0-9.,]*( ?(%|ns|µs|ms|s|min|h|KiB|MiB|GiB|KB|MB|GB)\b| %)?|\brequests?\b|\banswers?\b|\bstreams?\b|\bsessions?\b`)
+var figuresIn = pattern.New(`~?[0-9][0-9.,]*( ?(%|ns|µs|ms|s|min|h|KiB|MiB|GiB|KB|MB|GB)\b| %)?|\brequests?\b|\banswers?\b|\bstreams?\b|\bsessions?\b`)
 
 // cause is what a sentence says apart from its figures.
-func (m *remark) cause() string { return figuresIn.ReplaceAllString(m.text, "#") }
+func (m *remark) cause() string { return figuresIn().ReplaceAllString(m.text, "#") }
 
 // grouped gives the sentences of all stages, those of one cause as one: the worst, which names all stages.
 func (j *judge) grouped(all []remark) []string {

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
@@ -145,11 +145,11 @@ func contains(text string, any ...string) bool {
 	return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(text, strings.ToLower(s)) })
 }
 
-var inStatus = regexp.MustCompile(`^(?:HTTP )?([345]\d\d)\b|status(?: code)?:? ([345]\d\d)\b|Client error '([45]\d\d)|Server error '([45]\d\d)`)
+var inStatus = pattern.New(`^(?:HTTP )?([345]\d\d)\b|status(?: code)?:? ([345]\d\d)\b|Client error '([45]\d\d)|Server error '([45]\d\d)`)
 
 // statusIn is the HTTP status that a message begins with or names; 0: none.
 func statusIn(text string) int {
-	for _, s := range inStatus.FindStringSubmatch(text) {
+	for _, s := range inStatus().FindStringSubmatch(text) {
 		if n, err := strconv.Atoi(s); err == nil {
 			return n
 		}
@@ -163,10 +163,10 @@ func statusIn(text string) int {
 	return 0
 }
 
-var secret = regexp.MustCompile(`(?i)(bearer\s+|api[_-]?key["']?\s*[=: ]\s*["']?|authorization["']?\s*[=:]\s*["']?|token=)[^\s"',;]+|\b(sk|hf|nvapi|gsk|xai)[-_][A-Za-z0-9_\-]{6,}`)
+var secret = pattern.New(`(?i)(bearer\s+|api[_-]?key["']?\s*[=: ]\s*["']?|authorization["']?\s*[=:]\s*["']?|token=)[^\s"',;]+|\b(sk|hf|nvapi|gsk|xai)[-_][A-Za-z0-9_\-]{6,}`)
 
 // Scrubbed is a text without what may be a credential.
-func Scrubbed(text string) string { return secret.ReplaceAllString(text, "(secret)") }
+func Scrubbed(text string) string { return secret().ReplaceAllString(text, "(secret)") }
 
 // Plan is what a load comes to, for an output directory.
 func Plan(dir, model, url string, streaming bool, stages []plan.Stage) *plan.Plan {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/lib/pyjson"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/tool"
@@ -90,7 +90,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 	return f, nil
 }
 
-var stageFile = regexp.MustCompile(`stage_(\d+)_lifecycle_metrics`)
+var stageFile = pattern.New(`stage_(\d+)_lifecycle_metrics`)
 
 func readLifecycle(name string) (*lifecycle, error) {
 	file, err := tool.Inputs().Open(name)
@@ -104,7 +104,7 @@ func readLifecycle(name string) (*lifecycle, error) {
 	if err != nil && !errors.As(err, &other) { // what does not fit is left out
 		return nil, err
 	}
-	if m := stageFile.FindStringSubmatch(filepath.Base(name)); m != nil {
+	if m := stageFile().FindStringSubmatch(filepath.Base(name)); m != nil {
 		r.number, _ = strconv.Atoi(m[1])
 	}
 	return r, nil

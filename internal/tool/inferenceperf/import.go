@@ -7,12 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run/saved"
@@ -203,7 +203,7 @@ func failureOf(exception, message string) *record.Failure {
 	}
 	class := exceptions[exception]
 	switch words := strings.ToLower(message); {
-	case timedOut.MatchString(words):
+	case timedOut().MatchString(words):
 		f.Class = record.TimedOut
 	case strings.Contains(words, "connect"):
 		f.Class = record.ConnectFailed
@@ -216,4 +216,4 @@ func failureOf(exception, message string) *record.Failure {
 	return f
 }
 
-var timedOut = regexp.MustCompile(`timeout|timed.?out`)
+var timedOut = pattern.New(`timeout|timed.?out`)

@@ -2,7 +2,8 @@ package args
 
 import (
 	"fmt"
-	"regexp"
+
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 )
 
 // The releases whose command lines are told apart. What came between Release2404 and
@@ -26,15 +27,15 @@ func bit(release string) int {
 
 // A release is named by its year and month, or by the number of its package.
 var (
-	yearMonth = regexp.MustCompile(`^2[0-9]\.(0[1-9]|1[0-2])$`)
-	packaged  = regexp.MustCompile(`^0\.0\.([89]|1[0-9])(\.?[a-z].*)?$`)
+	yearMonth = pattern.New(`^2[0-9]\.(0[1-9]|1[0-2])$`)
+	packaged  = pattern.New(`^0\.0\.([89]|1[0-9])(\.?[a-z].*)?$`)
 )
 
 func forced(name string) (string, error) {
 	switch {
 	case name == Release2403 || name == Release2404 || name == ReleaseLast:
 		return name, nil
-	case packaged.MatchString(name), yearMonth.MatchString(name) && name > Release2404:
+	case packaged().MatchString(name), yearMonth().MatchString(name) && name > Release2404:
 		return ReleaseLast, nil
 	}
 	return "", fmt.Errorf("unknown release %q: give %s, %s, a later one such as 25.03, a package version from 0.0.8 on, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
@@ -78,7 +79,7 @@ func (v *values) recognise() string {
 func (v *values) middle() bool {
 	if v.given("release") {
 		name := v.named()
-		return yearMonth.MatchString(name) && name > Release2404 && name < "25.04"
+		return yearMonth().MatchString(name) && name > Release2404 && name < "25.04"
 	}
 	return v.given("service-kind") || v.command == ""
 }
@@ -88,7 +89,7 @@ func (v *values) middle() bool {
 func (v *values) scheduled() bool {
 	if v.given("release") {
 		name := v.named()
-		return yearMonth.MatchString(name) && name < "25.06"
+		return yearMonth().MatchString(name) && name < "25.06"
 	}
 	return v.middle()
 }

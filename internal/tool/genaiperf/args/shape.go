@@ -47,7 +47,7 @@ func (v *values) shape(release string) string {
 	switch name := v.named(); {
 	case release != ReleaseLast:
 		return release
-	case v.given("release") && yearMonth.MatchString(name):
+	case v.given("release") && yearMonth().MatchString(name):
 		return like(name)
 	case v.given("release") || !v.middle():
 		return ReleaseLast

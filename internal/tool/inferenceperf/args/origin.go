@@ -3,13 +3,13 @@ package args
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/message"
 )
 
@@ -35,7 +35,7 @@ var origins = sync.OnceValue(func() (names originNames) {
 // anywhere is the section of keys that have the same names wherever they stand.
 const anywhere = ""
 
-var index = regexp.MustCompile(`\[\d+\]`)
+var index = pattern.New(`\[\d+\]`)
 
 // rename gives the keys of a path the names that they have in the config.
 func rename(path string) string {
@@ -43,7 +43,7 @@ func rename(path string) string {
 	out := keys[0]
 	for _, key := range keys[1:] {
 		name, at, indexed := strings.Cut(key, "[")
-		to, ok := tables[index.ReplaceAllString(out, "")][name]
+		to, ok := tables[index().ReplaceAllString(out, "")][name]
 		if !ok {
 			to, ok = tables[anywhere][name]
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/record"
 )
 
@@ -83,13 +84,13 @@ func (f failures) sorted() []Failure {
 
 // bodyPatterns label refusals whose status says too little.
 var bodyPatterns = []struct {
-	words *regexp.Regexp
+	words func() *regexp.Regexp
 	label string
 }{
-	{regexp.MustCompile(`(?i)context.window|context length|maximum context|max.?tokens|token.?limit`), "Context Window"},
-	{regexp.MustCompile(`(?i)invalid.?json|json.?parse|malformed.?json|unexpected.?token|expecting value|unterminated string|expecting ',' delimiter`), "Invalid JSON"},
-	{regexp.MustCompile(`(?i)timeout|timed.?out`), "Timeout"},
-	{regexp.MustCompile(`(?i)model.?not.?found|no such model`), "Model Not Found"},
+	{pattern.New(`(?i)context.window|context length|maximum context|max.?tokens|token.?limit`), "Context Window"},
+	{pattern.New(`(?i)invalid.?json|json.?parse|malformed.?json|unexpected.?token|expecting value|unterminated string|expecting ',' delimiter`), "Invalid JSON"},
+	{pattern.New(`(?i)timeout|timed.?out`), "Timeout"},
+	{pattern.New(`(?i)model.?not.?found|no such model`), "Model Not Found"},
 }
 
 // statusLabels are the statuses that say enough by themselves.
@@ -117,7 +118,7 @@ func Label(f *record.Failure) string {
 	case record.HTTPStatus:
 		label := statusLabels[f.Status]
 		for _, p := range bodyPatterns {
-			if label == "" && p.words.MatchString(f.Message) {
+			if label == "" && p.words().MatchString(f.Message) {
 				label = p.label
 			}
 		}

@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 )
 
 // The names of what a stage's latency and throughput hold.
@@ -47,7 +48,7 @@ type Report struct {
 }
 
 // stageName is the name of a stage's report, with the prefix that a user may have given.
-var stageName = regexp.MustCompile(`^(.*)stage_(\d{1,9})_lifecycle_metrics\.json$`)
+var stageName = pattern.New(`^(.*)stage_(\d{1,9})_lifecycle_metrics\.json$`)
 
 // ErrNoStages is a directory without reports of stages.
 var ErrNoStages = errors.New("no stage reports (stage_N_lifecycle_metrics.json): set report.request_lifecycle.per_stage to true")
@@ -61,7 +62,7 @@ func Read(dir fs.FS) (*Report, error) {
 	}
 	r := new(Report)
 	for _, e := range entries {
-		m := stageName.FindStringSubmatch(e.Name())
+		m := stageName().FindStringSubmatch(e.Name())
 		if m == nil || e.IsDir() || strings.Contains(m[1], "adapter_") {
 			continue
 		}

@@ -3,22 +3,22 @@ package args
 import (
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
 // hostAndPort is what is typed for a server without a scheme: a host with a port, localhost or an IP
 // address, and possibly a path.
-var hostAndPort = regexp.MustCompile(`^(localhost|[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/.*)?$`)
+var hostAndPort = pattern.New(`^(localhost|[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/.*)?$`)
 
 // schemed gives a server that was typed without a scheme the one that it most likely has; empty: it is no
 // server.
 func schemed(arg string) string {
-	m := hostAndPort.FindStringSubmatch(arg)
+	m := hostAndPort().FindStringSubmatch(arg)
 	if m == nil {
 		return ""
 	}

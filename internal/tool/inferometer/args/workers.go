@@ -1,12 +1,13 @@
 package args
 
 import (
-	"regexp"
 	"strconv"
+
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 )
 
 // runID is what users may call a run.
-var runID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var runID = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // mostWorkers bounds a number that is more likely a mistake than a wish.
 const mostWorkers = 10_000
@@ -27,7 +28,7 @@ func (b *builder) workers() int {
 	if b.given("join-at") && b.given("nats") {
 		b.fault("--nats", "cannot be combined with --join-at", "workers meet at one place")
 	}
-	if id := b.last("run-id"); b.given("run-id") && !runID.MatchString(id) {
+	if id := b.last("run-id"); b.given("run-id") && !runID().MatchString(id) {
 		b.fault("--run-id", strconv.Quote(id)+" is not an ID", "use up to 64 letters, digits, - and _")
 	}
 	if text == "" {

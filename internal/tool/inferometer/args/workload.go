@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
@@ -196,7 +196,7 @@ func (b *builder) sessionStage() {
 }
 
 // spans are the durations in a distribution of times, such as those of normal:mean=2s,stddev=500ms.
-var spans = regexp.MustCompile(`\d[\d.]*(?:ns|us|µs|ms|s|m|h)?(?:\d[\d.]*(?:ns|us|µs|ms|s|m|h))*`)
+var spans = pattern.New(`\d[\d.]*(?:ns|us|µs|ms|s|m|h)?(?:\d[\d.]*(?:ns|us|µs|ms|s|m|h))*`)
 
 // thinkTime is a distribution of times, which the plan has in milliseconds.
 func (b *builder) thinkTime(text string) {
@@ -225,7 +225,7 @@ func (b *builder) cancel(text string) {
 func (b *builder) milliseconds(flag, text, hint string) (ms string, zero bool) {
 	var wrong error
 	zero = true
-	ms = spans.ReplaceAllStringFunc(text, func(one string) string {
+	ms = spans().ReplaceAllStringFunc(text, func(one string) string {
 		d, err := plan.ParseDuration(one)
 		if err != nil {
 			wrong = err

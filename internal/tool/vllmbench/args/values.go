@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/inferometer/inferometer/internal/lib/cmdline"
 	"github.com/inferometer/inferometer/internal/lib/number"
+	"github.com/inferometer/inferometer/internal/lib/pattern"
 	"github.com/inferometer/inferometer/internal/lib/suggest"
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 )
@@ -113,11 +113,11 @@ func (e *UsageError) Error() string { return e.Text }
 func usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
 // numeral is what argparse takes for a negative number rather than a flag.
-var numeral = regexp.MustCompile(`^-\d+$|^-\d*\.\d+$`)
+var numeral = pattern.New(`^-\d+$|^-\d*\.\d+$`)
 
 func isFlag(arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
-	return len(arg) > 1 && arg[0] == '-' && !numeral.MatchString(arg) && !strings.Contains(name, " ")
+	return len(arg) > 1 && arg[0] == '-' && !numeral().MatchString(arg) && !strings.Contains(name, " ")
 }
 
 // read takes a command line apart as the original's parser does.
@@ -246,14 +246,14 @@ func put(o map[string]any, path []string, v any) {
 	o[path[0]] = v
 }
 
-var size = regexp.MustCompile(`^(\d+(?:\.\d+)?)([kKmMgGtT])$`)
+var size = pattern.New(`^(\d+(?:\.\d+)?)([kKmMgGtT])$`)
 
 // valueOf is the value of a dotted flag: JSON, a size such as 1k or 1K, or a text.
 func valueOf(text string) any {
 	if v, err := parseJSON(text); err == nil {
 		return v
 	}
-	if parts := size.FindStringSubmatch(text); parts != nil {
+	if parts := size().FindStringSubmatch(text); parts != nil {
 		n, _ := strconv.ParseFloat(parts[1], 64)
 		power := float64(strings.Index("kmgt", strings.ToLower(parts[2])) + 1)
 		if parts[2] == strings.ToLower(parts[2]) {

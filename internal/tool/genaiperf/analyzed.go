@@ -13,8 +13,8 @@ import (
 func (t *job) analyzed(w *window) *report.Analyzed {
 	s := t.set
 	a := &report.Analyzed{
-		Service: strings.ToUpper(s.ServiceKind), Steps: len(t.entries), Warmup: s.Warmup, Requests: s.Requests, Window: s.Interval,
-		Rate: s.Rate, Concurrency: s.Concurrency, GRPC: s.ServiceKind == "triton", Took: w.mark.DrainEnd - w.mark.WarmupEnd,
+		Service: strings.ToUpper(s.ServiceKind), Steps: len(t.entries), Warmup: s.Warmup, Requests: max(s.Requests, s.ToldRequests), Window: s.Interval,
+		Rate: s.Rate, Concurrency: s.Concurrency, Sessions: s.SessionConcurrency > 0, GRPC: s.ServiceKind == "triton", Took: w.mark.DrainEnd - w.mark.WarmupEnd,
 	}
 	if len(t.plan.Stages) > t.stage {
 		a.Poisson = t.plan.Stages[t.stage].Arrival == plan.ArrivalPoisson

@@ -21,6 +21,7 @@ type Analyzed struct {
 	Rate        float64 // 0: it is concurrency
 	Concurrency int
 	GRPC        bool
+	Sessions    bool          // the load is sessions, of whose measurement nothing is said
 	Took        time.Duration // of the measurement
 	// Latencies are those of the requests that were answered; Request, Send and Receive are
 	// sums over them, of the whole exchange and of two parts of it.
@@ -38,8 +39,17 @@ func (a *Analyzed) Print(w io.Writer) error {
 	}
 	n := len(a.Latencies)
 	b.WriteString("\n")
+	if a.Sessions {
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
 	if a.Warmup > 0 { // which is a measurement of its own, of which nothing else is said
-		b.WriteString(load + "\n")
+		warming := load
+		if a.Rate == 0 && a.Concurrency > a.Warmup {
+			b.WriteString("WARNING: The number of concurrent requests exceeds the warmup request count. Adjusting warmup concurrency to match the warmup request count.\n")
+			warming = fmt.Sprintf("Request concurrency: %d", a.Warmup)
+		}
+		b.WriteString(warming + "\n")
 	}
 	fmt.Fprintf(&b, "%s\n  Client: \n    Request count: %d\n", load, n)
 	if n == 0 || a.Took <= 0 {
@@ -68,10 +78,10 @@ func (a *Analyzed) Print(w io.Writer) error {
 func (a *Analyzed) settings(b *strings.Builder) {
 	fmt.Fprintf(b, " Successfully read data for 1 stream/streams with %d step/steps.\n*** Measurement Settings ***\n  Service Kind: %s\n", a.Steps, a.Service)
 	if a.Warmup > 0 {
-		fmt.Fprintf(b, "  Sending %d warmup requests\n", a.Warmup)
+		b.WriteString(sending(a.Warmup, "warmup"))
 	}
 	if a.Requests > 0 {
-		fmt.Fprintf(b, "  Sending %d benchmark requests\n", a.Requests)
+		b.WriteString(sending(a.Requests, "benchmark"))
 	} else if a.Window > 0 {
 		fmt.Fprintf(b, "  Using \"time_windows\" mode for stabilization\n  Stabilizing using average throughput\n  Measurement window: %d msec\n", a.Window.Milliseconds())
 	}
@@ -83,6 +93,13 @@ func (a *Analyzed) settings(b *strings.Builder) {
 		fmt.Fprintf(b, "  Using %s distribution on request generation\n", kind)
 	}
 	fmt.Fprintln(b, "  Using asynchronous calls for inference")
+}
+
+func sending(n int, kind string) string {
+	if n == 1 {
+		return fmt.Sprintf("  Sending 1 %s request\n", kind)
+	}
+	return fmt.Sprintf("  Sending %d %s requests\n", n, kind)
 }
 
 // spread is the mean of the latencies, and how far they lie around it.

@@ -41,7 +41,7 @@ FAULTS = [
 ]
 
 # These end the original with an error, and are run by ours.
-# differs: genai-runs-more
+# differs: genai-runs-loads, genai-runs-data
 MORE = [
     ["profile", "--endpoint-type", "chat", "--request-rate", "30", "--request-count", "15"],
     ["profile", "--endpoint-type", "chat", "--output-tokens-mean-deterministic", "--request-count", "4"],

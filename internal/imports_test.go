@@ -43,7 +43,7 @@ var house = []struct{ name, may string }{
 	{"tool/*/dialect", "record stat lib/pattern lib/promtext"},
 	{"tool/genaiperf/report", "tool/genaiperf/dialect report/screen lib/number"},
 	{"tool/inferenceperf/report", "tool/inferenceperf/dialect record endpoint/sse lib/orderedjson lib/number"},
-	{"tool/perfanalyzer/report", "record sweep"},
+	{"tool/analyzerreport", "record sweep"},
 	{"tool/vllmbench/report", "tool/vllmbench/dialect lib/orderedjson lib/number lib/pyjson"},
 	{"tool/*/report", "report/screen lib/orderedjson lib/number"},
 	{"tool/inferenceperf/reader", "lib/pattern"},
@@ -51,7 +51,7 @@ var house = []struct{ name, may string }{
 	{"tool/profileexport/export", "tool/profileexport endpoint/triton prompt/tensor plan record sweep lib/atomicfile result/build"},
 	{"tool/profileexport", "record endpoint/sse prompt/tensor lib/truncate"},
 	{"tool/importer", "plan record lib/pattern lib/limitio lib/truncate lib/pyjson"},
-	{"tool/*", "tool message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/* run/saved run/target"},
+	{"tool/*", "tool tool/analyzerreport message ./* endpoint tool/importer tool/profileexport tool/profileexport/export run run/registry run/rundir sweep plan plan/planfile probe prompt prompt/* token token/loader record result report/chart report/console report/progress remote/storage stat lib/* run/saved run/target"},
 
 	// What the program says of itself.
 	{"clidoc", "docs go.yaml.in/yaml/v3 github.com/spf13/pflag"},
@@ -382,7 +382,7 @@ func TestDirectionOfImports(t *testing.T) {
 func roof(pkg string) string {
 	parts := strings.SplitN(pkg, "/", 3)
 	switch {
-	case len(parts) < 2 || parts[0] != "tool" || parts[1] == "profileexport" || parts[1] == "importer":
+	case len(parts) < 2 || parts[0] != "tool" || slices.Contains([]string{"profileexport", "importer", "analyzerreport"}, parts[1]):
 		return ""
 	case parts[1] == "study" || parts[1] == "selftest" || parts[1] == "compare":
 		return "inferometer"

@@ -134,7 +134,7 @@ func analyzerConfig(s *args.Settings) object {
 	}
 	return object{
 		{"path", "perf_analyzer"},
-		{"verbose", false}, // -v is the tool's own
+		{"verbose", s.AnalyzerVerbose},
 		{"stimulus", stimulus},
 		{"stability_percentage", stability},
 		{"measurement", measurement},

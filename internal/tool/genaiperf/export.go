@@ -36,7 +36,6 @@ func (t *job) export() (*dialect.Summary, error) {
 		o.Gap, o.Each = t.drawn.gap, t.drawn.add
 	}
 	fold := dialect.NewFold(o)
-	seen := passes{from: w.mark.WarmupEnd, to: w.mark.SendEnd, each: t.set.Interval}
 	bySession := map[string]*dialect.Fold{}
 	var begun []string // the sessions, in the order in which the export has them
 	analyzed := t.analyzed(w)
@@ -56,9 +55,8 @@ func (t *job) export() (*dialect.Summary, error) {
 			if rec.Stage != t.stage || !w.has(rec, t.set.Interval > 0) {
 				return nil
 			}
-			seen.add(rec)
-			if t.set.Verbose {
-				analyze(analyzed, rec)
+			if t.set.Analyzed() {
+				analyzed.add(rec)
 			}
 			t.kept = t.outputOf(rec)
 			e := known(rec)
@@ -87,9 +85,8 @@ func (t *job) export() (*dialect.Summary, error) {
 		})
 		return errors.Join(err, file.Close(w.boundaries(t.set)))
 	})
-	if t.set.Verbose {
+	if t.set.Analyzed() {
 		t.analysis = analyzed
-		seen.report(t.warn)
 	}
 	for _, name := range begun {
 		if s := bySession[name].Summary(); s.Requests > s.Empty { // the original has no figures for a session that said nothing

@@ -8,13 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
-	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/run"
-	"github.com/inferometer/inferometer/internal/tool"
 	"github.com/inferometer/inferometer/internal/tool/genaiperf/args"
 )
 
@@ -98,31 +95,5 @@ func TestFilesBesideARun(t *testing.T) {
 	}
 	if IsFolder(t.TempDir()) {
 		t.Error("an empty directory is taken for a run")
-	}
-}
-
-// With -v each interval of a measurement is told of.
-func TestPasses(t *testing.T) {
-	p := passes{from: time.Second, to: 7 * time.Second, each: 2 * time.Second}
-	for _, ms := range []int{1500, 2999, 3000, 7000} {
-		end := time.Duration(ms) * time.Millisecond
-		p.add(&record.Record{Sent: end - 100*time.Millisecond, End: end})
-	}
-	p.add(&record.Record{End: 2 * time.Second, Failure: &record.Failure{Class: record.TimedOut}})
-	p.add(&record.Record{End: 7 * time.Second, Failure: &record.Failure{Class: record.CutOff}})
-	var b bytes.Buffer
-	p.report((&job{env: &tool.Session{Log: &b}}).warn)
-	const want = `Window 1, 0 s to 2 s: 2 requests, 1 failed, 1 per second, average latency 100 ms.
-Window 2, 2 s to 4 s: 1 requests, 0.5 per second, average latency 100 ms.
-Window 3, 4 s to 6 s: 1 requests, 0.5 per second, average latency 100 ms.
-`
-	if b.String() != want {
-		t.Errorf("%s\nwant\n%s", b.String(), want)
-	}
-	b.Reset()
-	p = passes{from: time.Second, to: 2 * time.Second}
-	p.add(&record.Record{Sent: time.Second, End: 2 * time.Second})
-	if p.report((&job{env: &tool.Session{Log: &b}}).warn); b.String() != "Window 1, 0 s to 1 s: 1 requests, 1 per second, average latency 1000 ms.\n" {
-		t.Error(b.String())
 	}
 }

@@ -42,7 +42,7 @@ type Outcome struct {
 	// Sessions are the figures of each conversation, in the order in which the export begins them.
 	Sessions []dialect.Session
 	// Analysis is what Perf Analyzer says of the run; nil means it was not asked for.
-	Analysis *report.Analyzed
+	Analysis *Analysis
 }
 
 type job struct {
@@ -67,7 +67,7 @@ type job struct {
 	gpus     dialect.Telemetry
 	drawn    series
 	// analysis is what Perf Analyzer says, where it is asked for; else nil.
-	analysis *report.Analyzed
+	analysis *Analysis
 }
 
 func (t *job) warn(format string, args ...any) { fmt.Fprintf(t.env.Log, format+"\n", args...) }

@@ -12,8 +12,8 @@ import (
 	"github.com/inferometer/inferometer/internal/probe"
 	"github.com/inferometer/inferometer/internal/record"
 	"github.com/inferometer/inferometer/internal/sweep"
+	report "github.com/inferometer/inferometer/internal/tool/analyzerreport"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
-	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/report"
 )
 
 // options say how levels are printed.

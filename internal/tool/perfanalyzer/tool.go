@@ -23,8 +23,8 @@ import (
 	"github.com/inferometer/inferometer/internal/run/target"
 	"github.com/inferometer/inferometer/internal/sweep"
 	"github.com/inferometer/inferometer/internal/tool"
+	report "github.com/inferometer/inferometer/internal/tool/analyzerreport"
 	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/args"
-	"github.com/inferometer/inferometer/internal/tool/perfanalyzer/report"
 	"github.com/inferometer/inferometer/internal/tool/profileexport/export"
 )
 

@@ -299,6 +299,9 @@ def csv_file(name: str, a: str, b: str) -> list:
     return values(f"{place}/rows", left, right)
 
 
+MACHINE = re.compile(r"\[WARNING\]|WARNING: Pass contained only one request| *Avg send request rate:")
+
+
 def screens(line: Line, a: Side, b: Side) -> list:
     def shape(screen: str) -> list:
         return [r if r[:1] == ["Statistic"] else [r[0], *("N/A" if c == "N/A" else "n" for c in r[1:])] for r in table(screen)]
@@ -307,9 +310,9 @@ def screens(line: Line, a: Side, b: Side) -> list:
         return [s.strip() for s in screen.splitlines() if "NVIDIA GenAI-Perf |" in s]
 
     def reports(screen: str) -> list:
-        """What Perf Analyzer says with -v, with N for numbers."""
+        """What Perf Analyzer says with -v, with N for numbers and without what a busy machine has it say."""
         found = re.findall(r"^\*\*\* Measurement Settings.*?(?=^\[\d|^Inferences/Second|^ *NVIDIA|\Z)", screen, re.MULTILINE | re.DOTALL)
-        return [re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row.strip()) for report in found for row in report.splitlines() if row.strip() and not row.startswith("[WARNING]")]
+        return [re.sub(r"\d+(\.\d+)?(e[+-]\d+)?", "N", row.strip()) for report in found for row in report.splitlines() if row.strip() and not MACHINE.match(row)]
 
     out = values("table/title", titles(a.screen), titles(b.screen)) + values("report", reports(a.screen), reports(b.screen))
     return out + values("table", shape(a.screen), shape(b.screen))

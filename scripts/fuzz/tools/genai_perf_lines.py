@@ -171,7 +171,7 @@ def odd(rng: random.Random, options: list) -> list:
         return [flag]
     if option["choices"] and rng.random() < 0.8:
         return [flag, str(rng.choice(option["choices"]))]
-    values = {"int": ["0", "1", "-1", "2", "7", "1.5", "x"], "float": ["0", "0.5", "-1", "1e3", "nan", "x"], "bool": ["true", "false", ""],
+    values = {"int": ["0", "1", "-1", "2", "7", "1.5", "x"], "float": ["0", "0.5", "-1", "1e1", "nan", "x"], "bool": ["true", "false", ""],
               "positive_integer": ["0", "1", "-1", "2", "x"]}
     return [flag, rng.choice(values.get(option["type"], ["x", "", "a b", "0"]))]
 

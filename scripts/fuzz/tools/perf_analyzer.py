@@ -87,7 +87,7 @@ class Tool:
         return found
 
     def compare(self, line: Line, a: Side, b: Side) -> list:
-        if a.failed() != b.failed() and any(map(stalled, (a, b))):
+        if a.failed() != b.failed() and any(map(stalled, (a, b))) or limited(a) != limited(b):
             return []
         if a.failed() or b.failed():
             return ends(a, b) + refusals(a, b)
@@ -110,6 +110,11 @@ def cuda(where: Path) -> dict:
 def stalled(side: Side) -> bool:
     """Whether a window of a side that reached the server had no response: what the machine, or a cold model, did."""
     return bool(side.requests) and "No valid requests recorded within time interval" in side.screen + side.errors
+
+
+def limited(side: Side) -> bool:
+    """Whether a latency was above its limit. Near a limit of 1 ms, on a machine that does other things, it is above it at times."""
+    return "Measured latency went over the set limit" in side.screen + side.errors
 
 
 def refusals(a: Side, b: Side) -> list:

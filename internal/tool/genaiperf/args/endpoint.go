@@ -193,6 +193,8 @@ func (b *builder) media() {
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && !s.Media()) {
 			b.warn("%s has no effect with --endpoint-type %s: use --endpoint-type multimodal", b.as(key), s.EndpointType)
+		} else if b.given(key) && (s.InputFile != "" || s.PayloadFile != "") {
+			b.warn("%s has no effect on an input file", b.as(key))
 		}
 	}
 	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {

@@ -44,7 +44,9 @@ type Settings struct {
 	Release  string // whose command line it is: 24.03, 24.04 or the last
 	Shape    string // the release whose reports are written
 	Faithful bool
-	Verbose  bool
+	Verbose  bool // -v
+	// AnalyzerVerbose is -v of Perf Analyzer: of a config file, or behind "--".
+	AnalyzerVerbose bool
 
 	Models       []string
 	PickRandom   bool   // the model of a prompt is drawn, not taken in turn
@@ -131,11 +133,14 @@ func (s *Settings) Typed() *Settings {
 		return s
 	}
 	typed, b := *s, s.before
-	typed.Verbose, typed.URL, typed.Headers = b.Verbose, b.URL, b.Headers
+	typed.AnalyzerVerbose, typed.URL, typed.Headers = b.AnalyzerVerbose, b.URL, b.Headers
 	typed.Requests, typed.RequestsGiven, typed.Interval = b.Requests, b.RequestsGiven, b.Interval
 	typed.Warmup, typed.Stability = b.Warmup, b.Stability
 	return &typed
 }
+
+// Analyzed reports whether what Perf Analyzer says is shown.
+func (s *Settings) Analyzed() bool { return s.Verbose || s.Typed().AnalyzerVerbose }
 
 // Sweep is what changes from run to run; the zero Sweep is none.
 type Sweep struct {

@@ -81,7 +81,7 @@ func (b *builder) passThrough() {
 	typed := b.a.Settings
 	b.a.Settings.before = &typed
 	b.a.DryRun, b.a.Strict = b.a.DryRun || after.DryRun, b.a.Strict || after.Strict
-	b.a.Settings.Verbose = b.a.Settings.Verbose || after.Verbose
+	b.a.Settings.AnalyzerVerbose = b.a.Settings.AnalyzerVerbose || after.Verbose
 	b.passLoad(before.Plan, after.Plan)
 	b.passMeasurement(before.Plan, after.Plan)
 	b.passTarget(&before.Plan.Target, &after.Plan.Target)

@@ -51,8 +51,9 @@ func TestFlagsBehindDashes(t *testing.T) {
 		}},
 		{openai + "--warmup-request-count 3 -H X-A:1 -- --warmup-request-count 5 --stability-percentage 20 -H X-B:2 -v", func(s *Settings, _ *plan.Plan) bool {
 			typed := s.Typed()
-			return s.Warmup == 5 && s.Verbose && len(s.Headers) == 2 && typed.Warmup == 3 && typed.Stability == 999 && len(typed.Headers) == 1 &&
-				!typed.Verbose
+			return s.Warmup == 5 && s.AnalyzerVerbose && !s.Verbose && !s.Analyzed() &&
+				len(s.Headers) == 2 && typed.Warmup == 3 && typed.Stability == 999 && len(typed.Headers) == 1 &&
+				!typed.AnalyzerVerbose
 		}},
 		{openai + "-p 1000 -- --request-count 77", func(s *Settings, _ *plan.Plan) bool {
 			return s.Typed().Interval == time.Second && s.Typed().Requests == 0
@@ -136,8 +137,8 @@ func TestFlagsBehindDashesAreNotSwallowed(t *testing.T) {
 			t.Errorf("%s: %v", tt.line, err)
 			continue
 		}
-		if got := strings.Join(a.Notes, "; "); a.DryRun != tt.dryRun || a.Strict != tt.strict || a.Settings.Verbose != tt.verbose || got != tt.notes {
-			t.Errorf("%s: dry run %t, strict %t, verbose %t, notes %s", tt.line, a.DryRun, a.Strict, a.Settings.Verbose, got)
+		if got := strings.Join(a.Notes, "; "); a.DryRun != tt.dryRun || a.Strict != tt.strict || a.Settings.AnalyzerVerbose != tt.verbose || got != tt.notes {
+			t.Errorf("%s: dry run %t, strict %t, verbose %t, notes %s", tt.line, a.DryRun, a.Strict, a.Settings.AnalyzerVerbose, got)
 		}
 	}
 }

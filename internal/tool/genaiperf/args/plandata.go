@@ -103,9 +103,13 @@ func (b *builder) batches(d *plan.Data) {
 	}
 }
 
-// mediaOf are the images and the audio of requests, which stand behind the text.
+// mediaOf are the images and the audio of requests that are made up, which stand behind the
+// text. Those of a file have their own.
 func mediaOf(s *Settings) plan.Media {
 	var m plan.Media
+	if s.InputFile != "" || s.PayloadFile != "" {
+		return m
+	}
 	behind := plan.Spot{Dist: plan.DistFixed, Mean: 1}
 	if s.Drawn() && s.Pictures() {
 		m.Image = plan.Images{

@@ -24,7 +24,14 @@ func (b *builder) settings() {
 	for _, u := range b.unset {
 		b.warn("%s %s is as if it were not given, as in the original", u.as, u.text[0])
 	}
-	s.Faithful, s.Verbose = b.given("faithful"), b.given("verbose")
+	s.Faithful = b.given("faithful")
+	for _, u := range b.used["verbose"] {
+		if u.as == "perf_analyzer.verbose" { // of a config file
+			s.AnalyzerVerbose = true
+		} else {
+			s.Verbose = true
+		}
+	}
 	s.Streaming = b.given("streaming")
 	u, ok := b.last("model")
 	s.Models = u.text

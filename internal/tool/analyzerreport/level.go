@@ -1,4 +1,4 @@
-package report
+package analyzerreport
 
 import (
 	"fmt"
@@ -65,7 +65,7 @@ func (p *printer) client(l *LevelReport, o Options) {
 	if c.First != nil {
 		p.beside("First response latency", c.First)
 	}
-	if l.Load.Rate {
+	if l.Load.Rate && len(c.FromDue.Percentiles) > 0 {
 		p.beside("Latency from the scheduled send", &c.FromDue)
 	}
 	p.line("    %s", library(c, o))

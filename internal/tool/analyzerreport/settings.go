@@ -1,9 +1,9 @@
-// Package report prints measurements as Perf Analyzer does: the console report
+// Package analyzerreport prints measurements as Perf Analyzer does: the console report
 // line by line, the CSV of its levels and one more for each composing model.
 //
 // It prints what it is given. Times are nanoseconds and are cut to whole microseconds
 // where they are printed, rates have six significant digits, as in the original.
-package report
+package analyzerreport
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package report
+package analyzerreport
 
 import (
 	"flag"

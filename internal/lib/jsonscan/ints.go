@@ -20,7 +20,8 @@ func (s *Scanner) Int() int64 {
 
 // Ints takes the next integers of an array that was entered, as many as list has room for, and
 // reports whether that was the end of the array, which is left then. It stops ahead of what is no
-// integer of up to 18 digits or has space around it: More, Int and the others read that.
+// integer of up to 18 digits or has more space around it than one ahead, as Python writes it: More, Int and the others
+// read that.
 func (s *Scanner) Ints(list []int64) (n int, left bool) {
 	data, pos := s.data, s.pos
 	for n < len(list) {
@@ -29,7 +30,9 @@ func (s *Scanner) Ints(list []int64) (n int, left bool) {
 			if i == len(data) || data[i] != ',' {
 				break
 			}
-			i++
+			if i++; i < len(data) && data[i] == ' ' {
+				i++
+			}
 		}
 		if len(data)-i >= 8 && len(list)-n >= 4 && fourDigits(binary.LittleEndian.Uint64(data[i:]), list[n:n+4]) {
 			n, pos, s.fresh = n+4, i+7, false

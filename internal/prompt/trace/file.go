@@ -235,7 +235,7 @@ func (f *file) each(take func(raw []byte, line int) error) error {
 	}
 	s := replay.NewScanner(limit.Reader(text, f.path))
 	for {
-		raw, begin, err := s.Next()
+		v, err := s.Next()
 		var at *replay.LineError
 		switch {
 		case errors.Is(err, io.EOF):
@@ -245,8 +245,11 @@ func (f *file) each(take func(raw []byte, line int) error) error {
 		case err != nil:
 			return err
 		}
-		line := s.Line(begin)
-		if err := take(raw, line); err != nil {
+		line := v.Line(0)
+		if err := take(v.Raw, line); err != nil {
+			if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+				line = v.Line(syntax.Offset - 1)
+			}
 			return f.fault(line, err)
 		}
 	}

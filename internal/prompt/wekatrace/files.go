@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 	"github.com/inferometer/inferometer/internal/prompt"
@@ -18,37 +20,121 @@ import (
 // usual is what data sets of traces call their file.
 const usual = "traces.jsonl"
 
-// readFile reads the traces of a file. With a fault in it, a file of one trace is left out,
-// of one with many only the trace, where that is asked for.
-func (s *Source) readFile(ctx context.Context, f replay.File) error {
+// job is a trace to be read.
+type job struct {
+	file    int // its place among those that are read
+	n       int // its place in the file, from 1
+	raw     []byte
+	line    func(offset int64) int // of the file; nil: it has none
+	session session
+	err     error
+	done    chan struct{}
+}
+
+// session is what a trace says.
+type session struct {
+	id    string
+	kept  bool // by the filter
+	graph *prompt.Graph
+}
+
+// readFiles reads the traces of all files, on all cores, and takes them in their order. With a fault in it, a file of one
+// trace is left out, of one with many only the trace, where that is asked for.
+func (s *Source) readFiles(ctx context.Context, files []replay.File) error {
+	cores := runtime.GOMAXPROCS(0)
+	ordered, open := make(chan *job, cores), make(chan *job) // no more than are read at a time are kept
+	ctx, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	all.Go(func() {
+		defer close(open)
+		defer close(ordered)
+		for i, f := range files {
+			s.split(ctx, i, f, func(j *job) bool { return send(ctx, ordered, j) && send(ctx, open, j) })
+		}
+	})
+	for range cores {
+		all.Go(func() {
+			for j := range open {
+				if j.err == nil {
+					j.session, j.err = s.read(j.raw, j.line)
+					j.raw = nil
+				}
+				close(j.done)
+			}
+		})
+	}
+	var errs []error
+	faulty := -1 // a file of which no more is wanted
+	for j := range ordered {
+		select {
+		case <-j.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if j.file == faulty {
+			continue
+		}
+		if err := s.take(j, files[j.file].Name); err != nil {
+			errs, faulty = append(errs, err), j.file
+		}
+		if s.full() {
+			break
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
+}
+
+func send(ctx context.Context, to chan<- *job, j *job) bool {
+	select {
+	case to <- j:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// split gives the traces of a file, until give says that no more are wanted.
+func (s *Source) split(ctx context.Context, file int, f replay.File, give func(*job) bool) {
 	in, err := open(f.Path, prompt.Files(s.limits))
 	if err != nil {
-		return fmt.Errorf("reading the traces of %s: %w", f.Name, err)
+		give(&job{file: file, err: err, done: make(chan struct{})})
+		return
 	}
 	defer in.close()
-	for n := 1; !s.full(); n++ {
-		if err := ctx.Err(); err != nil {
-			return err
+	for n := 1; ctx.Err() == nil; n++ {
+		j := &job{file: file, n: n, done: make(chan struct{})}
+		j.raw, j.line, j.err = in.next()
+		if errors.Is(j.err, io.EOF) {
+			return
 		}
-		raw, place, err := in.next()
-		if errors.Is(err, io.EOF) {
-			return nil
+		last := j.err != nil
+		if !give(j) || last {
+			return
 		}
-		last := err != nil // there is nothing to go on with
-		if err == nil {
-			err = s.addSession(raw, place, f.Name)
-		}
-		var wrong *filterError
-		switch {
-		case err == nil:
-			continue
-		case errors.As(err, &wrong) || !s.replay.SkipInvalid:
-			return fmt.Errorf("reading trace %d of %s: %w", n, f.Name, err)
-		}
-		s.tell(fmt.Sprintf("Left out: trace %d of %s: %v.", n, f.Name, err))
-		if last {
-			return nil
-		}
+	}
+}
+
+// take adds the session of a trace, if it is wanted.
+func (s *Source) take(j *job, file string) error {
+	if j.n == 0 {
+		return fmt.Errorf("reading the traces of %s: %w", file, j.err)
+	}
+	err := j.err
+	if err == nil {
+		err = s.addSession(j, file)
+	}
+	var wrong *filterError
+	switch {
+	case err == nil:
+	case errors.As(err, &wrong) || !s.replay.SkipInvalid:
+		return fmt.Errorf("reading trace %d of %s: %w", j.n, file, err)
+	default:
+		s.tell(fmt.Sprintf("Left out: trace %d of %s: %v.", j.n, file, err))
 	}
 	return nil
 }
@@ -58,43 +144,45 @@ type filterError struct{ err error }
 
 func (e *filterError) Error() string { return "the filter: " + e.err.Error() }
 
-// addSession adds the session of a trace, if it is wanted. line gives the line of an offset in
-// the trace.
-func (s *Source) addSession(raw []byte, line func(int64) int, file string) error {
+// read reads a trace. line gives the line of an offset in it. It is used from many goroutines.
+func (s *Source) read(raw []byte, line func(int64) int) (session, error) {
 	t, err := decode(raw)
 	if err != nil {
 		var at *placeError
 		if errors.As(err, &at) && line != nil {
-			return &replay.LineError{Line: line(at.at), Err: at.err}
+			return session{}, &replay.LineError{Line: line(at.at), Err: at.err}
 		}
-		return err
+		return session{}, err
 	}
+	one := session{id: t.ID, kept: true}
 	if s.filter != nil {
-		keep, err := s.keeps(raw, t)
-		if err != nil {
-			return err
+		if one.kept, err = s.keeps(raw, t); err != nil || !one.kept {
+			return one, err
 		}
-		if !keep {
-			return nil
-		}
+	}
+	one.graph, err = s.graph(t)
+	return one, err
+}
+
+// addSession adds the session of a trace.
+func (s *Source) addSession(j *job, file string) error {
+	one := &j.session
+	if !one.kept {
+		return nil
 	}
 	place := file
-	if line != nil {
-		place = fmt.Sprintf("%s, line %d", file, line(0))
+	if j.line != nil {
+		place = fmt.Sprintf("%s, line %d", file, j.line(0))
 	}
-	if first, ok := s.places[t.ID]; ok {
-		return fmt.Errorf("the id %q is that of another trace, in %s", t.ID, first)
+	if first, ok := s.places[one.id]; ok {
+		return fmt.Errorf("the id %q is that of another trace, in %s", one.id, first)
 	}
-	s.places[t.ID] = place
-	g, err := s.graph(t)
-	if err != nil {
-		return err
-	}
-	if g == nil {
+	s.places[one.id] = place
+	if one.graph == nil {
 		s.empty++
 		return nil
 	}
-	s.All = append(s.All, &replay.Session{Name: fmt.Sprintf("wekatrace%d_%s", len(s.places)-1, t.ID), Graph: g})
+	s.All = append(s.All, &replay.Session{Name: fmt.Sprintf("wekatrace%d_%s", len(s.places)-1, one.id), Graph: one.graph})
 	return nil
 }
 
@@ -147,8 +235,8 @@ type textReader struct {
 }
 
 func (t *textReader) next() ([]byte, func(int64) int, error) {
-	raw, begin, err := t.scanner.Next()
-	return raw, func(offset int64) int { return t.scanner.Line(begin + offset) }, err
+	v, err := t.scanner.Next()
+	return v.Raw, v.Line, err
 }
 
 func (t *textReader) close() { _ = t.file.Close() }

@@ -27,7 +27,7 @@ type request struct {
 	Model  string   `json:"model"`
 	In     *int     `json:"in"`
 	Out    *int     `json:"out"`
-	Hashes hashes   `json:"hash_ids"`
+	Hashes []int64  `json:"hash_ids"`
 	API    float64  `json:"api_time"`   // seconds until the response was complete
 	Think  float64  `json:"think_time"` // seconds since the response before
 
@@ -36,46 +36,6 @@ type request struct {
 	ToolTokens   int       `json:"tool_tokens"`
 	SystemTokens int       `json:"system_tokens"`
 	Requests     []request `json:"requests"`
-}
-
-// hashes are those of a request's blocks. A corpus has a hundred million of them, which are read here without what
-// reading anything at all would take.
-type hashes []int64
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (h *hashes) UnmarshalJSON(b []byte) error {
-	list, ok := wholeNumbers(b)
-	if !ok {
-		return json.Unmarshal(b, (*[]int64)(h))
-	}
-	*h = list
-	return nil
-}
-
-// wholeNumbers reads a list of numbers with no more than digits; false: it is another one.
-func wholeNumbers(b []byte) (list []int64, ok bool) {
-	if len(b) < 2 || b[0] != '[' {
-		return nil, false
-	}
-	list = make([]int64, 0, bytes.Count(b, []byte(","))+1)
-	n, digits := int64(0), 0
-	for _, c := range b[1:] {
-		switch {
-		case c >= '0' && c <= '9':
-			if digits++; digits > 18 {
-				return nil, false
-			}
-			n = n*10 + int64(c-'0')
-		case (c == ',' || c == ']') && digits > 0:
-			list = append(list, n)
-			n, digits = 0, 0
-		case c == ']' && len(list) == 0:
-		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
-		default:
-			return nil, false
-		}
-	}
-	return list, true
 }
 
 // The types of requests.
@@ -99,15 +59,12 @@ const (
 // decode reads a trace and holds it against the format. What the format does not know is
 // passed over.
 func decode(raw []byte) (*trace, error) {
-	var t trace
-	if err := json.Unmarshal(raw, &t); err != nil {
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) && kind.Field != "" {
-			return nil, &placeError{at: kind.Offset, err: fmt.Errorf("%s is a %s, not a %s", kind.Field, kind.Value, kindOf(kind.Type.Kind().String()))}
-		} else if errors.As(err, &kind) {
-			return nil, &placeError{err: fmt.Errorf("a %s is not a trace; it must be a mapping with id and requests", kind.Value)}
+	t, ok := scan(raw)
+	if !ok {
+		t = new(trace)
+		if err := json.Unmarshal(raw, t); err != nil {
+			return nil, misread(err)
 		}
-		return nil, err
 	}
 	switch {
 	case t.ID == "":
@@ -123,7 +80,22 @@ func decode(raw []byte) (*trace, error) {
 	if path, err := check(t.Requests, false); err != nil {
 		return nil, &placeError{at: locate(raw, path), err: fmt.Errorf("%s: %w", name(path), err)}
 	}
-	return &t, nil
+	return t, nil
+}
+
+// misread is what is wrong with the JSON of a trace, and where.
+func misread(err error) error {
+	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+		return &placeError{at: syntax.Offset - 1, err: err}
+	}
+	kind := new(json.UnmarshalTypeError)
+	switch {
+	case !errors.As(err, &kind):
+		return err
+	case kind.Field == "":
+		return &placeError{err: fmt.Errorf("a %s is not a trace; it must be a mapping with id and requests", kind.Value)}
+	}
+	return &placeError{at: kind.Offset, err: fmt.Errorf("%s is a %s, not a %s", kind.Field, kind.Value, kindOf(kind.Type.Kind().String()))}
 }
 
 // kindOf is what a kind of Go is called in JSON.

@@ -1,7 +1,9 @@
 package wekatrace
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -142,6 +144,69 @@ func TestHub(t *testing.T) {
 	}
 }
 
+// agree holds what scan makes of a text against what encoding/json makes of it.
+func agree(t *testing.T, text string) {
+	t.Helper()
+	got, ok := scan([]byte(text))
+	if !ok {
+		return
+	}
+	want := new(trace)
+	if err := json.Unmarshal([]byte(text), want); err != nil {
+		t.Fatalf("%q is read, encoding/json says %v", text, err)
+	}
+	is, _ := json.Marshal(got)
+	should, _ := json.Marshal(want)
+	if !bytes.Equal(is, should) {
+		t.Fatalf("%q is\n%s\nnot\n%s", text, is, should)
+	}
+}
+
+func TestScan(t *testing.T) {
+	compact := strings.ReplaceAll(agent("a"), ", ", ",")
+	for _, text := range []string{agent("a"), compact, strings.ReplaceAll(agent("a"), ",", ",\n\t"), `{"id": "a", "block_size": null, "requests": null}`,
+		`{"id": "a", "requests": [{"t": 1e2, "hash_ids": [ 1 ,2, 345678901234 ], "in": 3, "x_1": [{}], "hash_ids": []}]}`} {
+		if _, ok := scan([]byte(text)); !ok {
+			t.Errorf("%s is not read", text)
+		}
+		agree(t, text)
+	}
+	for _, text := range []string{`7`, `{"ID": "a"}`, `{"id": "\u0061"}`, `{"id": "é"}`, `{"requests": [], "requests": []}`, `{"block_size": 1.5}`, `{"id": "a"} x`, `{"requests": [{"in": "1"}]}`} {
+		if _, ok := scan([]byte(text)); ok {
+			t.Errorf("%s is for encoding/json to tell apart", text)
+		}
+	}
+}
+
+// Files are read side by side, and sessions come in the order of the files nevertheless; the first fault of a file is told.
+func TestManyFiles(t *testing.T) {
+	var files, names []string
+	for i := range 40 {
+		text := ""
+		for k := range 3 {
+			text += agent(fmt.Sprintf("%d.json %d", i, k)) + "\n"
+			names = append(names, fmt.Sprintf("%d.json %d", i, k))
+		}
+		files = append(files, text)
+	}
+	slices.Sort(names)
+	s := mustOpen(t, plan.Replay{}, token.Words{}, 1, files...)
+	slices.SortFunc(s.All, func(a, b *replay.Session) int { return a.Place - b.Place })
+	for i, one := range s.All {
+		if want := fmt.Sprintf("wekatrace%d_%s", i, names[i]); one.Name != want {
+			t.Fatalf("session %d is %s, want %s", i, one.Name, want)
+		}
+	}
+	if len(s.All) != 120 {
+		t.Errorf("%d sessions", len(s.All))
+	}
+	files[3], files[30] = agent("x")+bad("y")+bad("z"), "{"
+	_, err := open2(t, plan.Replay{}, token.Words{}, 1, files...)
+	if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "reading trace 2 of ") || !strings.Contains(err.Error(), "unexpected EOF") {
+		t.Errorf("faults of two files: %v", err)
+	}
+}
+
 // Whatever a file has, it is read or refused, and what is read can be played with the
 // lengths that it says.
 func FuzzTraces(f *testing.F) {
@@ -154,6 +219,7 @@ func FuzzTraces(f *testing.F) {
 		f.Fatal(err)
 	}
 	mutate.Fuzz(f, func(t *testing.T, text string) {
+		agree(t, text)
 		one := *s
 		one.places, one.All = map[string]string{}, nil
 		in := &textReader{io.NopCloser(nil), replay.NewScanner(strings.NewReader(text))}
@@ -162,7 +228,10 @@ func FuzzTraces(f *testing.F) {
 			if err != nil {
 				break
 			}
-			_ = one.addSession(raw, line, "f")
+			j := &job{line: line}
+			if j.session, err = one.read(raw, line); err == nil {
+				_ = one.addSession(j, "f")
+			}
 		}
 		for _, sess := range one.All {
 			for i, c := range sess.Graph.Calls {

@@ -8,7 +8,6 @@ package wekatrace
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/inferometer/inferometer/internal/plan"
@@ -74,17 +73,8 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, f := range files {
-		if s.full() {
-			break
-		}
-		if err := s.readFile(ctx, f); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
+	if err := s.readFiles(ctx, files); err != nil {
+		return err
 	}
 	if s.empty > 0 {
 		s.tell(fmt.Sprintf("Left out: %d traces without requests.", s.empty))

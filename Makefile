@@ -198,7 +198,8 @@ conformance-capacity: build ## the capacity of nine awkward servers, and of mock
 	JOBS="$(JOBS)" scripts/conformance-capacity.py $(BIN) bin/awkward "$(WHICH)"
 
 conformance-traces: build ## traces in each public layout, played against the mock, beside a reader in Python; a minute
-	python3 scripts/conformance-traces.py $(BIN)
+	scripts/peers.sh frames
+	.peers/frames/bin/python scripts/conformance-traces.py $(BIN)
 
 conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB, and the example notebook; about 2 minutes
 	scripts/peers.sh frames

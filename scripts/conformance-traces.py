@@ -3,7 +3,8 @@
 
 For each format a file is made, played at twice its speed, and what the server saw (its truth file) is held against what
 this script reads from the same file: how many requests, how long each is, what it asks for, when it comes, and how many
-of its tokens the server's prefix cache has.
+of its tokens the server's prefix cache has. Where the client says itself that it was late, as on a machine that is busy
+otherwise, a trace is played again, five times at most.
 """
 import csv
 import datetime
@@ -21,6 +22,7 @@ PROGRAM = os.path.abspath(sys.argv[1])
 LATE = float(os.environ.get("LATE", "0.1"))  # seconds; as much may a request come late, at the 90th percentile
 SPEED = 2.0
 REQUESTS = 120
+BUSY = "The client delayed requests"
 
 
 def made(rng, block):
@@ -89,6 +91,16 @@ def spoken(rng, n):
     return " ".join(rng.choice("alpha beta gamma delta epsilon".split()) for _ in range(n))
 
 
+def heads(rng):
+    """System prompts that sessions share."""
+    return [spoken(rng, n) for n in (21, 40, 64)]
+
+
+def answer(*call):
+    """The tokens of a server's response to a call: those of no other."""
+    return [(*call[:-1], i) for i in range(call[-1])]
+
+
 def iso(at):
     return (datetime.datetime(2026, 6, 1, 5, 40) + datetime.timedelta(seconds=at)).isoformat(timespec="milliseconds") + "Z"
 
@@ -135,30 +147,31 @@ def read_tracelab(path):
 
 
 def write_multiturn(path, rng):
+    shared = heads(rng)
     with open(path, "w") as f:
         for i, (begin, turns) in enumerate(plan_sessions(rng)):
             rows = [{"text": spoken(rng, 40), "output_length": t[2], "timestamp": round((begin + t[0]) * 1000)} for t in turns]
-            f.write(json.dumps({"session_id": f"s{i}", "turns": [{"role": "system", "text": spoken(rng, 20)}] + rows}) + "\n")
+            f.write(json.dumps({"session_id": f"s{i}", "turns": [{"role": "system", "text": rng.choice(shared)}] + rows}) + "\n")
 
 
 def read_multiturn(path):
     calls = []
     with open(path) as f:
         for row in map(json.loads, f):
-            said, before = len(row["turns"][0]["text"].split()), 0
+            said = row["turns"][0]["text"].split()
             for k, t in enumerate(row["turns"][1:]):
-                said += len(t["text"].split()) + before
-                calls.append(dict(session=row["session_id"], place=k, at=t["timestamp"] / 1000, input=said, output=t["output_length"]))
-                before = t["output_length"]  # the mock's response has as many words
+                said = said + t["text"].split()
+                calls.append(dict(session=row["session_id"], place=k, at=t["timestamp"] / 1000, text=said, output=t["output_length"]))
+                said = said + answer(row["session_id"], k, t["output_length"])  # the mock's response has as many words
     return calls
 
 
 def write_lmcache(path, rng):
     import pyarrow
     import pyarrow.parquet
-    rows = []
+    rows, shared = [], heads(rng)
     for i, (_, turns) in enumerate(plan_sessions(rng)):
-        said = [{"role": "system", "content": spoken(rng, 32), "tool_call_id": None}]
+        said = [{"role": "system", "content": rng.choice(shared), "tool_call_id": None}]
         for k, t in enumerate(turns):
             said = said + [{"role": "user" if k == 0 else "tool", "content": spoken(rng, rng.randint(10, 90)), "tool_call_id": None if k == 0 else f"c{k}"}]
             rows.append({"session_id": f"swe__{i}", "model": "m", "input": said, "output_length": t[2], "pre_gap": 0.0 if k == 0 else round(rng.uniform(0.1, 0.9), 4)})
@@ -171,40 +184,42 @@ def read_lmcache(path):
     calls, place = [], {}
     for r in pyarrow.parquet.read_table(path).to_pylist():
         k = place[r["session_id"]] = place.get(r["session_id"], -1) + 1
-        calls.append(dict(session=r["session_id"], place=k, wait=r["pre_gap"] if k else None, input=sum(len(m["content"].split()) for m in r["input"]), output=r["output_length"]))
+        calls.append(dict(session=r["session_id"], place=k, wait=r["pre_gap"] if k else None, text=[w for m in r["input"] for w in m["content"].split()], output=r["output_length"]))
     return calls
 
 
 def write_mlperf(path, rng):
+    shared = heads(rng)
     with open(path, "w") as f:
         for i, (_, turns) in enumerate(plan_sessions(rng)):
             for k, t in enumerate(turns):
                 asked = {"conversation_id": f"c{i}", "turn": 2 * k + 1, "role": "user", "content": spoken(rng, rng.randint(5, 60)), "delay_seconds": round(rng.uniform(0.1, 0.9), 3)}
                 if k == 0:
-                    asked["system"] = spoken(rng, 30)
+                    asked["system"] = rng.choice(shared)
                 f.write(json.dumps(asked) + "\n")
                 f.write(json.dumps({"conversation_id": f"c{i}", "turn": 2 * k + 2, "role": "assistant", "content": spoken(rng, t[2])}) + "\n")
 
 
 def read_mlperf(path):
-    calls, said, place = [], 0, 0
+    calls, said, place = [], [], 0
     with open(path) as f:
         for r in map(json.loads, f):
-            n = len(r["content"].split())
+            words = r["content"].split()
             if r["role"] == "assistant":
-                calls[-1]["output"] = n
-                said += n
+                calls[-1]["output"] = len(words)
+                said = said + words
                 continue
             if r["turn"] == 1:
-                said, place = len(r["system"].split()), 0
-            said += n
-            calls.append(dict(session=r["conversation_id"], place=place, wait=r["delay_seconds"] if place else None, input=said))
+                said, place = r["system"].split(), 0
+            said = said + words
+            calls.append(dict(session=r["conversation_id"], place=place, wait=r["delay_seconds"] if place else None, text=said))
             place += 1
     return calls
 
 
 def write_sglang(path, rng):
-    turns = [[{"messages": ([{"role": "system", "content": spoken(rng, 25)}] if k == 0 else []) + [{"role": "user", "content": spoken(rng, 10 + t[2])}], "prompt_tokens": t[1]}
+    shared = heads(rng)
+    turns = [[{"messages": ([{"role": "system", "content": rng.choice(shared)}] if k == 0 else []) + [{"role": "user", "content": spoken(rng, 10 + t[2])}], "prompt_tokens": t[1]}
               for k, t in enumerate(ts)] for _, ts in plan_sessions(rng)]
     with open(path, "w") as f:
         json.dump({"metadata": {"source": "made"}, "conversations": turns}, f)
@@ -214,11 +229,11 @@ def read_sglang(path):
     calls = []
     with open(path) as f:
         for i, turns in enumerate(json.load(f)["conversations"]):
-            said = 0
+            said = []
             for k, t in enumerate(turns):
-                said += sum(len(m["content"].split()) for m in t["messages"])
-                calls.append(dict(session=str(i), place=k, input=said, output=220))
-                said += 220
+                said = said + [w for m in t["messages"] for w in m["content"].split()]
+                calls.append(dict(session=str(i), place=k, text=said, output=220))
+                said = said + answer(i, k, 220)
     return calls
 
 
@@ -244,18 +259,18 @@ def read_dag(path):
     def run(name, said, after, session):
         joins, last = {}, after
         for k, t in enumerate(nodes[name]["turns"]):
-            said += sum(len(m["content"].split()) for m in t["messages"])
+            said = said + [w for m in t["messages"] for w in m["content"].split()]
             last = last + joins.get(k, [])
-            calls.append(dict(session=session, input=said, output=t["max_tokens"], after=last, wait=t.get("delay", 0) / 1000 if last else None))
-            last, said = [t["max_tokens"]], said + t["max_tokens"]
+            calls.append(dict(session=session, text=said, output=t["max_tokens"], after=last, wait=t.get("delay", 0) / 1000 if last else None))
+            last, said = [t["max_tokens"]], said + answer(name, k, t["max_tokens"])
             for s in t.get("spawns", []):
-                joins.setdefault(s["join_at"], []).extend(run(c, 0, last, session)[0] for c in s["children"])
+                joins.setdefault(s["join_at"], []).extend(run(c, [], last, session)[0] for c in s["children"])
             for child in t.get("forks", []):
                 run(child, said, last, session)
         return last
     for name in nodes:
         if name.startswith("r"):
-            run(name, 0, [], name)
+            run(name, [], [], name)
     return calls
 
 
@@ -293,9 +308,10 @@ def write_otel(path, rng):
     def span(i, k, begin, end, said, answer, asked):
         return {"span_id": f"{i}-{k}", "name": "chat m", "start_time": iso(begin), "end_time": iso(end),
                 "attributes": {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.input.messages": said, "gen_ai.output.messages": [answer], "gen_ai.usage.output_tokens": asked}}
+    shared = heads(rng)
     with open(path, "w") as f:
         for i, (begin, turns) in enumerate(plan_sessions(rng)):
-            said, spans, end = [{"role": "system", "content": spoken(rng, 30)}], [], 0
+            said, spans = [{"role": "system", "content": rng.choice(shared)}], []
             for k, (at, _, asked, _) in enumerate(turns):
                 said = said + [{"role": "user", "content": f"{i} {k} " + spoken(rng, rng.randint(8, 60))}]
                 answer = {"role": "assistant", "content": f"answer {i} {k} " + spoken(rng, max(asked - 3, 0))}
@@ -305,14 +321,15 @@ def write_otel(path, rng):
 
 
 def read_otel(path):
-    calls, begun = [], {}
+    calls = []
     with open(path) as f:
         for t in map(json.loads, f):
-            before, said = None, 0
+            before, said = None, []
             for k, s in enumerate(t["spans"]):
                 a, moments = s["attributes"], [datetime.datetime.fromisoformat(s[n].replace("Z", "+00:00")).timestamp() for n in ("start_time", "end_time")]
-                said += len(a["gen_ai.input.messages"][-1]["content"].split()) + (len(a["gen_ai.input.messages"][0]["content"].split()) if k == 0 else before[1])
-                call = dict(session=t["session_id"], place=k, input=said, output=a["gen_ai.usage.output_tokens"])
+                said = said + (a["gen_ai.input.messages"][0]["content"].split() if k == 0 else answer(t["session_id"], k, before[1]))
+                said = said + a["gen_ai.input.messages"][-1]["content"].split()
+                call = dict(session=t["session_id"], place=k, text=said, output=a["gen_ai.usage.output_tokens"])
                 call.update({"at": moments[0]} if k == 0 else {"wait": (moments[0] - before[0]) / SPEED})
                 calls.append(call)
                 before = (moments[1], call["output"])
@@ -329,7 +346,7 @@ def write_servegen(path, rng):
             json.dump({"0": {"input_tokens": str({20 + i: 0.25, 60 + i: 0.75}), "output_tokens": str({2 + i: 1.0})}, "1200": {"input_tokens": str({90 + i: 1.0}), "output_tokens": str({12 + i: 1.0})}}, f)
 
 
-def compare_servegen(rng, directory):
+def compare_servegen(name, rng, directory, more):
     """Requests are drawn: as many as the rates say in each window, and as long as the distributions have them, give or take."""
     path, speed, faults = os.path.join(directory, "servegen"), 120.0, []
     write_servegen(path, rng)
@@ -396,20 +413,22 @@ def saw(path, block, directory, load=("--speed", str(SPEED))):
         return sorted((r for r in map(json.loads, f) if "chat" in r["path"]), key=lambda r: r["read"]), run.stdout + run.stderr
 
 
-def cached(rows, block):
-    """The tokens that a cache of whole blocks has, of requests in the order in which they came."""
-    seen, total = set(), 0
-    for _, given, _, hashes in rows:
-        whole = [tuple(hashes[: k + 1]) for k in range(given // block)]
-        hits = 0
-        while hits < len(whole) and whole[hits] in seen:
-            hits += 1
-        total += hits * block
-        seen.update(whole)
-    return total
+def cached(chains):
+    """How many leading links of each chain are those of one before it."""
+    seen, hits = set(), []
+    for chain in chains:
+        links = [tuple(chain[: k + 1]) for k in range(len(chain))]
+        hits.append(next((k for k, link in enumerate(links) if link not in seen), len(links)))
+        seen.update(links)
+    return hits
 
 
-def compare(name, rng, directory):
+def blocks(tokens, block):
+    """The whole blocks of a text, which a server keeps in its cache."""
+    return [tuple(tokens[k : k + block]) for k in range(0, len(tokens) - block + 1, block)]
+
+
+def compare(name, rng, directory, more):
     block, write, read = FORMATS[name]
     path = os.path.join(directory, "trace.csv" if block == 0 else "trace.jsonl")
     write(path, made(rng, block or 100))
@@ -429,11 +448,14 @@ def compare(name, rng, directory):
         late.append((r["read"] - got[0]["read"]) / 1e9 - (row[0] - rows[0][0]) / SPEED)
     late.sort(key=abs)
     p90 = abs(late[int(len(late) * 0.9)]) if late else 0
+    if p90 > LATE and BUSY in said and more:
+        return None
     if p90 > LATE:
         faults.append(f"requests come {p90:.3f} s off, at the 90th percentile")
     text = ""
     if block:
-        want, have = cached([by_output[r["max_tokens"]] for r in got if r["max_tokens"] in by_output], block), sum(r["cached_tokens"] for r in got)
+        played = [by_output[r["max_tokens"]] for r in got if r["max_tokens"] in by_output]
+        want, have = block * sum(cached([hashes[: given // block] for _, given, _, hashes in played])), sum(r["cached_tokens"] for r in got)
         text = f", cached tokens {have}, of the file {want}"
         if abs(have - want) > want / 100:
             faults.append(f"the server's cache had {have} tokens, the file has {want}")
@@ -441,7 +463,7 @@ def compare(name, rng, directory):
     return not faults
 
 
-def compare_sessions(name, rng, directory):
+def compare_sessions(name, rng, directory, more):
     """Lengths, links and moments of sessions: a call comes its wait after what it comes after, or at its own time."""
     write, read, block, load = SESSIONS[name]
     path, faults, late = os.path.join(directory, "trace"), [], []
@@ -451,6 +473,9 @@ def compare_sessions(name, rng, directory):
         print(f"{name:24} left out: {e}")
         return True
     calls = read(path)
+    for c in calls:
+        if "text" in c:
+            c["input"] = len(c["text"])
     if not load:
         load = ["--set", "stages=[{arrival: sessions, sessions: {concurrent: 4}}]"]
     got, said = saw(path, block, directory, [*load, "--tokenizer", "words"])  # as the mock counts
@@ -479,29 +504,32 @@ def compare_sessions(name, rng, directory):
             late.append((c["got"]["read"] - max(b["end"] for b in before)) / 1e9 - c["wait"])
     late.sort(key=abs)
     p90 = abs(late[int(len(late) * 0.9)]) if late else 0
+    if p90 > LATE and BUSY in said and more:
+        return None
     if p90 > LATE:
         faults.append(f"requests come {p90:.3f} s off, at the 90th percentile")
-    text = ""
-    if any("cached" in c for c in calls):
-        want, have = sum(c["cached"] for c in calls), sum(r["cached_tokens"] for r in got)
-        text = f", cached tokens {have}, of the file {want}"
-        if abs(have - want) > want / 100:
-            faults.append(f"the server's cache had {have} tokens, the file has {want}")
+    played = sorted((c for c in calls if "got" in c), key=lambda c: c["got"]["read"])
+    for c, hits in zip(played, cached([blocks(c.get("text", []), block) for c in played])):
+        c.setdefault("cached", hits * block)
+    want, have = sum(c["cached"] for c in played), sum(r["cached_tokens"] for r in got)
+    text = f", cached tokens {have}, of the file {want}"
+    if abs(have - want) > want / 100:
+        faults.append(f"the server's cache had {have} tokens, the file has {want}")
     print(f"{name:24} {len(got)} requests, {sum(c['input'] for c in calls)} tokens{text}; p90 {p90 * 1000:.1f} ms off", *faults[:5], sep="\n  " if faults else " ")
     return not faults
 
 
 def main():
-    seed = int(os.environ.get("SEED", "1"))
-    fine = True
-    for name in FORMATS:
-        with tempfile.TemporaryDirectory() as directory:
-            fine = compare(name, random.Random(f"{seed} {name}"), directory) and fine
-    for name in SESSIONS:
-        with tempfile.TemporaryDirectory() as directory:
-            fine = compare_sessions(name, random.Random(f"{seed} {name}"), directory) and fine
-    with tempfile.TemporaryDirectory() as directory:
-        fine = compare_servegen(random.Random(f"{seed} servegen"), directory) and fine
+    seed, fine = int(os.environ.get("SEED", "1")), True
+    plays = [(compare, name) for name in FORMATS] + [(compare_sessions, name) for name in SESSIONS] + [(compare_servegen, "servegen")]
+    for play, name in plays:
+        for more in range(4, -1, -1):
+            with tempfile.TemporaryDirectory() as directory:
+                went = play(name, random.Random(f"{seed} {name}"), directory, more)
+            if went is not None:
+                break
+            print(f"{name:24} again: the client says that it was late")
+        fine = fine and went
     sys.exit(0 if fine else 1)
 
 

@@ -145,6 +145,9 @@ func (s *session) finishCall(e ending) {
 	}
 	if e.cause != "" {
 		s.fail(e.call, e.cause, e.message)
+		if c := s.run.Graph.Calls; e.sent && c[e.call].Warmup && c[e.call].Thread == c[0].Thread && s.st.load.WarmupLanes > 0 {
+			s.st.fail(fmt.Errorf("warming up session %q: %s", s.run.Name, e.message))
+		}
 		return
 	}
 	s.warmed(e.call)

@@ -16,8 +16,10 @@ type Totals struct {
 	CutOff   int64
 	// UserCancelled are those whose users went away: they have neither succeeded nor failed.
 	UserCancelled int64
-	Good          int64 // succeeded and met every objective
-	Judged        bool  // there are objectives
+	// Overflowed are those that failed because they were longer than the model's context.
+	Overflowed int64
+	Good       int64 // succeeded and met every objective
+	Judged     bool  // there are objectives
 
 	GoodLeast, GoodMost int64 // those that are good for certain, and those that can be
 

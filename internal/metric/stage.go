@@ -141,6 +141,8 @@ func (t *Totals) add(r *Request, good goodness) {
 			t.CutOff++
 		case r.Failure.Left():
 			t.UserCancelled++
+		case r.Failure.Overflow():
+			t.Overflowed++
 		}
 		return
 	}
@@ -200,6 +202,7 @@ func (t *Totals) merge(o *Totals) {
 	t.OK += o.OK
 	t.CutOff += o.CutOff
 	t.UserCancelled += o.UserCancelled
+	t.Overflowed += o.Overflowed
 	t.Good += o.Good
 	t.GoodLeast += o.GoodLeast
 	t.GoodMost += o.GoodMost

@@ -97,6 +97,9 @@ type Replay struct {
 	StartMax           float64
 	LaneWarmup         int
 	CacheBust          bool
+	MaxContext         int
+	Scenario           string
+	Overridden         []string
 }
 
 // ArrivalSessions is the load of a stage that plays whole sessions.
@@ -188,6 +191,9 @@ const (
 
 // SourceTrace are the requests of a trace, at its times.
 const SourceTrace = "trace"
+
+// ScenarioAgentX are the rules by which InferenceX replays agents.
+const ScenarioAgentX = "inferencex-agentx-mvp"
 
 // The forms of traces. Azure's is TIMESTAMP, ContextTokens, GeneratedTokens.
 const (

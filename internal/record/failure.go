@@ -2,6 +2,7 @@ package record
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,17 @@ func (c Class) EndedHere() bool { return c == CutOff || c == Cancelled || c == U
 // Left reports whether the user of a request went away, as the plan's load has it: it has neither
 // succeeded nor failed. nil means it succeeded.
 func (f *Failure) Left() bool { return f != nil && f.Class == UserCancelled }
+
+// Overflow reports whether a server refused a request because it is longer than its model's context.
+func (f *Failure) Overflow() bool {
+	if f == nil {
+		return false
+	}
+	text := strings.ToLower(f.Message)
+	return slices.ContainsFunc([]string{"context length", "maximum context", "context_length_exceeded", "prompt is too long"}, func(sign string) bool {
+		return strings.Contains(text, sign)
+	})
+}
 
 // StillUnderway is how the message of a failure begins that a reader makes of a request whose
 // record is missing where the file ends.

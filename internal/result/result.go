@@ -41,6 +41,17 @@ type Result struct {
 	Services []ServerMetrics  `json:"services,omitempty"` // what the metrics of the servers say of the whole run, by source
 	// Calibration is how far figures were off on the built-in mock, ahead of the run.
 	Calibration *Calibration `json:"calibration,omitempty"`
+	// Submission says whether the run went by the rules of the scenario that its plan names.
+	Submission *Submission `json:"submission,omitempty"`
+}
+
+// Submission is whether a run can be submitted as one of a scenario, under the names that InferenceX has for it.
+type Submission struct {
+	Scenario       string   `json:"scenario"`
+	Valid          bool     `json:"submission_valid"`
+	InvalidReasons []string `json:"submission_invalid_reasons,omitempty"`
+	// Overflows are requests that were longer than the server's context.
+	Overflows int64 `json:"context_overflow_count"`
 }
 
 // The words of a verdict.

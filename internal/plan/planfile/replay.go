@@ -66,6 +66,7 @@ func (c *checker) replayKind(source string, r *plan.Replay) {
 		{"idle_gap", plan.SourceWekaTrace, r.IdleGap != 0},
 		{"think_time_only", plan.SourceWekaTrace, r.ThinkTimeOnly},
 		{"block_size", plan.SourceWekaTrace, r.BlockSize != 0},
+		{"max_context", plan.SourceWekaTrace, r.MaxContext != 0},
 	} {
 		if f.given && source != f.source && source != plan.SourceTrace && !(source == plan.SourceAgents && slices.Contains([]string{"tool_max_tokens", "bad_tool_calls", "tool_choice"}, f.name)) {
 			c.lacks("data.replay."+f.name, "data.source", "only for source: "+f.source, "leave it out")

@@ -18,15 +18,15 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Value is a JSON value of a file as it stands there, and the line that it begins in. It ends where its brackets do:
+// RawValue is a JSON value of a file as it stands there, and the line that it begins in. It ends where its brackets do:
 // what is wrong within them is for those who read it.
-type Value struct {
+type RawValue struct {
 	Raw  json.RawMessage
 	line int
 }
 
 // Line is the number of the line of an offset in the value.
-func (v *Value) Line(offset int64) int {
+func (v *RawValue) Line(offset int64) int {
 	return v.line + bytes.Count(v.Raw[:min(max(offset, 0), int64(len(v.Raw)))], []byte("\n"))
 }
 
@@ -51,7 +51,7 @@ func NewScanner(r io.Reader) *Scanner {
 }
 
 // Next is the next value; io.EOF: there is none. Nothing comes after an error.
-func (s *Scanner) Next() (Value, error) {
+func (s *Scanner) Next() (RawValue, error) {
 	c, err := s.peek()
 	if first := !s.begun; first && err == nil {
 		s.begun = true
@@ -62,19 +62,19 @@ func (s *Scanner) Next() (Value, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF) && s.list:
-		return Value{}, s.fault(io.ErrUnexpectedEOF)
+		return RawValue{}, s.fault(io.ErrUnexpectedEOF)
 	case errors.Is(err, io.EOF):
-		return Value{}, io.EOF
+		return RawValue{}, io.EOF
 	case err != nil:
-		return Value{}, s.fault(err)
+		return RawValue{}, s.fault(err)
 	case s.list && c == ']':
-		return Value{}, io.EOF
+		return RawValue{}, io.EOF
 	case s.list && s.more && c != ',':
-		return Value{}, s.fault(fmt.Errorf("%q stands behind an element of a list, not a comma", c))
+		return RawValue{}, s.fault(fmt.Errorf("%q stands behind an element of a list, not a comma", c))
 	case s.list && s.more:
 		s.skip(1)
 		if _, err = s.peek(); err != nil {
-			return Value{}, s.fault(unexpected(err))
+			return RawValue{}, s.fault(unexpected(err))
 		}
 	}
 	s.more = true
@@ -115,8 +115,8 @@ func (s *Scanner) fill() error {
 }
 
 // value takes the value that begins here.
-func (s *Scanner) value() (Value, error) {
-	v, in := Value{line: s.line}, brackets{}
+func (s *Scanner) value() (RawValue, error) {
+	v, in := RawValue{line: s.line}, brackets{}
 	for {
 		n, done := in.end(s.buf)
 		v.Raw = append(v.Raw, s.buf[:n]...)

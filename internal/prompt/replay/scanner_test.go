@@ -55,7 +55,7 @@ func TestScanner(t *testing.T) {
 			}
 		}
 	}
-	v := Value{Raw: json.RawMessage("{\n\n\"a\": 1}"), line: 4}
+	v := RawValue{Raw: json.RawMessage("{\n\n\"a\": 1}"), line: 4}
 	if got := []int{v.Line(-1), v.Line(0), v.Line(2), v.Line(99)}; fmt.Sprint(got) != "[4 4 5 6]" {
 		t.Errorf("lines %v", got)
 	}

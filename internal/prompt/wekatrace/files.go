@@ -35,6 +35,7 @@ type job struct {
 type session struct {
 	id    string
 	kept  bool // by the filter
+	long  bool // longer than a context
 	graph *prompt.Graph
 }
 
@@ -76,7 +77,7 @@ func (s *Source) readFiles(ctx context.Context, files []replay.File) error {
 		if j.file == faulty {
 			continue
 		}
-		if err := s.take(j, files[j.file].Name); err != nil {
+		if err := s.addJob(j, files[j.file].Name); err != nil {
 			errs, faulty = append(errs, err), j.file
 		}
 		if s.full() {
@@ -119,8 +120,8 @@ func (s *Source) split(ctx context.Context, file int, f replay.File, give func(*
 	}
 }
 
-// take adds the session of a trace, if it is wanted.
-func (s *Source) take(j *job, file string) error {
+// addJob adds the session of a trace, if it is wanted.
+func (s *Source) addJob(j *job, file string) error {
 	if j.n == 0 {
 		return fmt.Errorf("reading the traces of %s: %w", file, j.err)
 	}
@@ -160,6 +161,12 @@ func (s *Source) read(raw []byte, line func(int64) int) (session, error) {
 			return one, err
 		}
 	}
+	if most := s.replay.MaxContext; most > 0 {
+		if longest, _, _ := t.tokens(); longest > most {
+			one.long = true
+			return one, nil
+		}
+	}
 	one.graph, err = s.graph(t)
 	return one, err
 }
@@ -178,7 +185,11 @@ func (s *Source) addSession(j *job, file string) error {
 		return fmt.Errorf("the id %q is that of another trace, in %s", one.id, first)
 	}
 	s.places[one.id] = place
-	if one.graph == nil {
+	switch {
+	case one.long:
+		s.long++
+		return nil
+	case one.graph == nil:
 		s.empty++
 		return nil
 	}
@@ -193,19 +204,24 @@ func (s *Source) keeps(raw []byte, t *trace) (bool, error) {
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return false, err
 	}
-	most, total, n := 0, 0, 0
-	for _, c := range t.conversations() {
-		for _, r := range c.calls {
-			tokens := *r.In + *r.Out
-			most, total, n = max(most, tokens), total+tokens, n+1
-		}
-	}
+	most, total, n := t.tokens()
 	doc["max_tokens"], doc["total_tokens"], doc["num_turns"] = float64(most), float64(total), float64(n)
 	keep, err := s.filter.Keeps(doc)
 	if err != nil {
 		return false, &filterError{err}
 	}
 	return keep, nil
+}
+
+// tokens are the most of a request, prompt and response together, those of all, and how many requests there are.
+func (t *trace) tokens() (most, total, n int) {
+	for _, c := range t.conversations() {
+		for _, r := range c.calls {
+			tokens := *r.In + *r.Out
+			most, total, n = max(most, tokens), total+tokens, n+1
+		}
+	}
+	return most, total, n
 }
 
 // reader gives the traces of a file, and the lines that they stand in, or nil.

@@ -53,6 +53,7 @@ func TestFaults(t *testing.T) {
 		"the same id":        {agent("a") + agent("a"), `trace 2 of FILE: the id "a" is that of another trace, in FILE, line 1`, plan.Replay{}},
 		"no calls":           {aTrace("a"), "no session is left of 1 files", plan.Replay{}},
 		"filtered":           {agent("a"), "no session is left of 1 files", plan.Replay{Filter: "x['num_turns'] > 6"}},
+		"too long":           {agent("a"), "no session is left of 1 files", plan.Replay{MaxContext: 157}},
 		"no filter":          {agent("a"), "data.replay.filter", plan.Replay{Filter: "x["}},
 		"a filter's mistake": {agent("a"), "the filter: ", plan.Replay{Filter: "x['no'] > 6", SkipInvalid: true}},
 	} {
@@ -102,6 +103,16 @@ func TestReading(t *testing.T) {
 		if s := mustOpen(t, r, token.Words{}, 1); names(s) != want {
 			t.Errorf("%s in place of %s", names(s), want)
 		}
+	}
+}
+
+func TestMaxContext(t *testing.T) {
+	var told []string
+	s := newSource(plan.Data{Replay: plan.Replay{Dir: write(t, agent("a"), aTrace("b", call(0, 1, 70, 20, 1), call(2, 1, 100, 58, 1)), aTrace("c", call(0, 1, 100, 59, 1))),
+		MaxContext: 158}}, lexiconOf(t, token.Words{}), 1, os.Getenv)
+	err := s.Open(context.Background(), prompt.Use{Chat: true, Tell: func(text string) { told = append(told, text) }})
+	if err != nil || len(s.All) != 2 || len(told) != 1 || told[0] != "Left out: 1 sessions with a call of more than 158 tokens." {
+		t.Errorf("%d sessions, %q: %v", len(s.All), told, err)
 	}
 }
 

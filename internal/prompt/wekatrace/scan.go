@@ -19,13 +19,13 @@ func scan(raw []byte) (*trace, bool) {
 		case "id":
 			t.ID = s.text()
 		case "block_size":
-			t.BlockSize = s.whole()
+			t.BlockSize = s.wholeNumber()
 		case "hash_id_scope":
 			t.Scope = s.text()
 		case "tool_tokens":
-			t.ToolTokens = s.whole()
+			t.ToolTokens = s.wholeNumber()
 		case "system_tokens":
-			t.SystemTokens = s.whole()
+			t.SystemTokens = s.wholeNumber()
 		case "requests":
 			t.Requests = s.requests(t.Requests)
 		default:
@@ -67,7 +67,7 @@ func (s *traceScanner) text() string {
 	return string(body)
 }
 
-func (s *traceScanner) whole() int {
+func (s *traceScanner) wholeNumber() int {
 	n, err := strconv.Atoi(string(s.Number()))
 	if err != nil {
 		s.Fail("a whole number")
@@ -110,10 +110,10 @@ func (s *traceScanner) request() request {
 				s.model = r.Model
 			}
 		case "in":
-			n := s.whole()
+			n := s.wholeNumber()
 			r.In = &n
 		case "out":
-			n := s.whole()
+			n := s.wholeNumber()
 			r.Out = &n
 		case "hash_ids":
 			r.Hashes = s.blocks()
@@ -124,9 +124,9 @@ func (s *traceScanner) request() request {
 		case "agent_id":
 			r.Agent = s.text()
 		case "tool_tokens":
-			r.ToolTokens = s.whole()
+			r.ToolTokens = s.wholeNumber()
 		case "system_tokens":
-			r.SystemTokens = s.whole()
+			r.SystemTokens = s.wholeNumber()
 		case "requests":
 			r.Requests = s.requests(r.Requests)
 		default:
@@ -146,6 +146,6 @@ func (s *traceScanner) blocks() []int64 {
 		if left || !s.More() {
 			return s.hashes[from:len(s.hashes):len(s.hashes)]
 		}
-		s.hashes = append(s.hashes, int64(s.whole()))
+		s.hashes = append(s.hashes, int64(s.wholeNumber()))
 	}
 }

@@ -35,6 +35,7 @@ type Source struct {
 	filter *sessionfilter.Filter
 	places map[string]string // of each trace, by its id
 	empty  int               // traces without calls
+	long   int               // those that are longer than a context
 }
 
 // New prepares to play what d asks for. Open reads it. env has the hub's settings.
@@ -76,11 +77,14 @@ func (s *Source) Open(ctx context.Context, u prompt.Use) error {
 	if err := s.readFiles(ctx, files); err != nil {
 		return err
 	}
+	if s.long > 0 {
+		s.tell(fmt.Sprintf("Left out: %d sessions with a call of more than %d tokens.", s.long, s.replay.MaxContext))
+	}
 	if s.empty > 0 {
 		s.tell(fmt.Sprintf("Left out: %d traces without requests.", s.empty))
 	}
 	if len(s.All) == 0 {
-		return plan.Faults{{Path: "data.replay", Text: fmt.Sprintf("no session is left of %d files", len(files)), Hint: "look at the files and at filter"}}
+		return plan.Faults{{Path: "data.replay", Text: fmt.Sprintf("no session is left of %d files", len(files)), Hint: "look at the files, at filter and at max_context"}}
 	}
 	s.Arrange(&s.replay, s.seed, "")
 	return nil

@@ -121,6 +121,7 @@ func build(p *plan.Plan, f Inputs, fold *metric.Aggregator, sums []metric.StageS
 		r.Capacity = f.Capacity.answer(r.Stages)
 		j.capacity(r.Capacity)
 	}
+	j.submission(sums)
 	r.Services = f.Pages.services(p, record.WholeRun)
 	r.Duration = end.Seconds()
 	hold(r.Calibration, r.Stages)

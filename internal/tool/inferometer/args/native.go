@@ -89,6 +89,7 @@ func read(groups []group, args []string, known planfile.Known, readFile func(nam
 	}
 	if len(b.broken) > 0 {
 		notes = append(notes, "not by the rules of "+b.last("scenario")+": "+strings.Join(b.broken, "; "))
+		p.Data.Replay.Overridden = b.broken
 	}
 	if w := salted(p, &repeat, b.draft.Given("data.salt")); w != "" {
 		warn = append(warn, w)

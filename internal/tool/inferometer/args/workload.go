@@ -83,7 +83,7 @@ func (b *builder) trace(name string) {
 
 // agentX is the scenario of InferenceX that replays agents.
 const (
-	agentX       = "inferencex-agentx-mvp"
+	agentX       = plan.ScenarioAgentX
 	agentXLength = 30 * time.Minute // where none is given
 	agentXLeast  = 15 * time.Minute
 	agentXGap    = 10 * time.Second
@@ -128,7 +128,7 @@ func (b *builder) scenario(name string) {
 	}
 	for _, f := range [][2]string{
 		{"data.trace.format", plan.TraceWeka}, {"data.ignore_eos", "true"}, {"data.replay.lanes", lanes}, {"data.replay.cache_bust", "true"},
-		{"data.replay.idle_gap", agentXGap.String()}, {"data.replay.start_max", "1"},
+		{"data.replay.idle_gap", agentXGap.String()}, {"data.replay.start_max", "1"}, {"data.replay.scenario", agentX},
 	} {
 		if !b.draft.Given(f[0]) {
 			b.draft.Put(f[0], flag, f[1])

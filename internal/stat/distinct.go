@@ -1,30 +1,36 @@
 package stat
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 const (
-	// distinctShare is about how many different samples a pass of Distinct remembers: 4 MiB
-	// of them, half of which is room.
+	// distinctShare is how many different samples a pass of Distinct remembers: 4 MiB of them, half of
+	// which is room.
 	distinctShare = 1 << 18
-	// distinctPasses is how many passes it takes at most: with more than 8 million samples
+	// distinctPasses is how many passes it takes, give or take a few: with more than 8 million samples
 	// it remembers more in each, so that its time stays in proportion to them.
 	distinctPasses = 32
 )
 
-// Distinct is how many different samples there are, whatever sets they are in. It looks at
-// one share of the values in each pass, to remember few of them at a time.
+// Distinct is how many different samples there are, whatever sets they are in. It remembers few of them
+// at a time: where there turn out to be more, a pass goes on with some of the values, and others follow.
 func (c *Column) Distinct() (int64, error) {
-	n := c.Len()
-	shares := uint64(min(n/distinctShare+1, distinctPasses))
+	most := int(max(distinctShare, c.Len()/distinctPasses))
+	table := newTable(0)
 	var total int64
-	table := newTable(n / int64(shares))
-	for share := range shares {
+	first, last := uint64(0), uint64(math.MaxUint64) // scattered values that a pass looks at
+	for {
 		table.reset()
 		err := c.blocks(func(stored []int64) {
 			for _, s := range stored {
 				h := scatter(uint64(s >> setBits))
-				if at, _ := bits.Mul64(h, shares); at == share {
-					table.add(h)
+				if h-first > last-first {
+					continue
+				}
+				for table.add(h); table.taken > most; table.upTo(last) {
+					last = first + (last-first)/2
 				}
 			}
 		})
@@ -32,9 +38,20 @@ func (c *Column) Distinct() (int64, error) {
 			return 0, err
 		}
 		total += table.len()
+		if last == math.MaxUint64 {
+			return total, nil
+		}
+		width := float64(last-first) * float64(most) / float64(table.taken+1)
+		first = last + 1
+		last = math.MaxUint64
+		if width *= distinctRoom; width < float64(last-first) {
+			last = first + uint64(width)
+		}
 	}
-	return total, nil
 }
+
+// distinctRoom is what share of the samples that it can remember a pass is meant to find.
+const distinctRoom = 7.0 / 8
 
 // scatter spreads values over all numbers, each to one of its own.
 func scatter(v uint64) uint64 {
@@ -88,12 +105,17 @@ func (t *table) add(v uint64) {
 	}
 }
 
-// grow doubles the places, for a share that more values fell into than was to be expected.
-func (t *table) grow() {
+// grow doubles the places.
+func (t *table) grow() { t.refill(2*len(t.places), math.MaxUint64) }
+
+// upTo keeps the values up to one of them.
+func (t *table) upTo(last uint64) { t.refill(len(t.places), last) }
+
+func (t *table) refill(places int, last uint64) {
 	was := t.places
-	t.places, t.taken = make([]uint64, 2*len(was)), 0
+	t.places, t.taken = make([]uint64, places), 0
 	for _, v := range was {
-		if v != 0 {
+		if v != 0 && v <= last {
 			t.add(v)
 		}
 	}

@@ -2,7 +2,7 @@ package pagedata
 
 import (
 	"cmp"
-	"container/heap"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -55,65 +55,91 @@ type rank struct {
 
 // compare puts the greater weight behind; of two, the one that was sent first.
 func (a rank) compare(b rank) int {
-	return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.seq, a.seq), cmp.Compare(b.worker, a.worker))
+	if a.weight != b.weight {
+		return cmp.Compare(a.weight, b.weight)
+	}
+	return cmp.Or(cmp.Compare(b.seq, a.seq), cmp.Compare(b.worker, a.worker))
 }
 
-// topK keeps the rows with the greatest weights.
+// topK keeps the rows with the greatest weights: a heap with the least on top.
 type topK struct {
 	most   int
 	traces bool
-	of     func(*row) (weight int64, fits bool)
-	rows   []*row
-	ranks  []rank
+	by     int   // which of a row's weights counts
+	least  int64 // the weight that a row must have
+	rows   []ranked
 	floor  *rank // what is not above it had to go for the length of its trace; nil: nothing had to
 	held   int   // events in traces
 }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface: the least is on top.
-func (s *topK) Len() int           { return len(s.rows) }
-func (s *topK) Less(i, j int) bool { return s.ranks[i].compare(s.ranks[j]) < 0 }
-func (s *topK) Swap(i, j int) {
-	s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
-	s.ranks[i], s.ranks[j] = s.ranks[j], s.ranks[i]
-}
-func (s *topK) Push(any) {}
-func (s *topK) Pop() any {
-	n := len(s.rows) - 1
-	last := s.rows[n]
-	s.rows, s.ranks = s.rows[:n], s.ranks[:n]
-	return last
+// ranked is a row on a shelf.
+type ranked struct {
+	rank
+	*row
 }
 
-// wants reports whether a row belongs on the shelf.
-func (s *topK) wants(r *row) (_ rank, ok bool) {
-	weight, fits := s.of(r)
-	if !fits || len(s.rows) >= s.most && weight < s.ranks[0].weight {
-		return rank{}, false
-	}
-	own := rank{weight, r.seq, r.worker}
-	return own, (s.floor == nil || own.compare(*s.floor) > 0) && (len(s.rows) < s.most || own.compare(s.ranks[0]) > 0)
+// wants reports whether a row of enough weight belongs on the shelf.
+func (s *topK) wants(own rank) bool {
+	return (s.floor == nil || own.compare(*s.floor) > 0) && (len(s.rows) < s.most || own.compare(s.rows[0].rank) > 0)
 }
 
 // put puts a row on the shelf; the one that had to go for it is given back.
 func (s *topK) put(r *row, own rank) (gone *row) {
 	if len(s.rows) >= s.most {
-		gone = heap.Pop(s).(*row)
+		gone = s.rows[0].row
+		s.sink(ranked{own, r})
+		s.least = s.rows[0].weight
+		return gone
 	}
-	s.rows, s.ranks = append(s.rows, r), append(s.ranks, own)
-	heap.Fix(s, len(s.rows)-1)
+	s.rows = append(s.rows, ranked{})
+	i := len(s.rows) - 1
+	for ; i > 0 && own.compare(s.rows[(i-1)/2].rank) < 0; i = (i - 1) / 2 {
+		s.rows[i] = s.rows[(i-1)/2]
+	}
+	s.rows[i] = ranked{own, r}
+	if len(s.rows) == s.most {
+		s.least = s.rows[0].weight
+	}
+	return nil
+}
+
+// pop takes the row with the least weight off the shelf.
+func (s *topK) pop() *row {
+	s.least = fitting
+	gone, last := s.rows[0].row, s.rows[len(s.rows)-1]
+	if s.rows = s.rows[:len(s.rows)-1]; len(s.rows) > 0 {
+		s.sink(last)
+	}
 	return gone
+}
+
+// sink puts a row in the place of the one on top.
+func (s *topK) sink(r ranked) {
+	i := 0
+	for {
+		least := 2*i + 1
+		if least >= len(s.rows) {
+			break
+		}
+		if other := least + 1; other < len(s.rows) && s.rows[other].compare(s.rows[least].rank) < 0 {
+			least = other
+		}
+		if r.compare(s.rows[least].rank) <= 0 {
+			break
+		}
+		s.rows[i] = s.rows[least]
+		i = least
+	}
+	s.rows[i] = r
 }
 
 // best are the rows of the shelf, the greatest weight first.
 func (s *topK) best() []*row {
-	order := make([]int, len(s.rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return s.ranks[b].compare(s.ranks[a]) })
+	order := slices.Clone(s.rows)
+	slices.SortFunc(order, func(a, b ranked) int { return b.compare(a.rank) })
 	out := make([]*row, len(order))
-	for i, k := range order {
-		out[i] = s.rows[k]
+	for i := range order {
+		out[i] = order[i].row
 	}
 	return out
 }
@@ -122,7 +148,7 @@ func (s *topK) best() []*row {
 type keeper struct {
 	shelves []*topK
 	traced  *topK // the sample that is traced, which is smaller where traces are long
-	offered row
+	spare   *row  // one that no shelf has any longer; nil: none
 }
 
 // The places of shelves.
@@ -132,45 +158,74 @@ const (
 	shelfSlow // and those behind it
 )
 
+// The weights of a row.
+const (
+	bySample = iota
+	byFailure
+	byFirst
+	byEnd
+	byStall
+	byLateness
+	allWeights
+)
+
+// fitting is the least weight of a row that fits a shelf at all; without is that of one that does not.
+const (
+	without = math.MinInt64
+	fitting = without + 1
+)
+
+// weights are those of a row.
+func (r *row) weights() (all [allWeights]int64) {
+	all = [allWeights]int64{bySample: r.key, byFailure: without, byFirst: without, byEnd: without, byStall: without, byLateness: without}
+	if r.failure != nil {
+		all[byFailure] = r.key
+	}
+	if r.sent >= 0 {
+		all[byEnd] = int64(r.end - r.sent)
+		if r.first >= 0 {
+			all[byFirst] = int64(r.first - r.sent)
+		}
+	}
+	if r.stall > 0 {
+		all[byStall] = int64(r.stall)
+	}
+	if r.sent > r.due {
+		all[byLateness] = int64(r.sent - r.due)
+	}
+	return all
+}
+
 func newKeeper() *keeper {
-	sample := func(r *row) (int64, bool) { return r.key, true }
-	failed := func(r *row) (int64, bool) { return r.key, r.failure != nil }
-	k := &keeper{traced: &topK{most: tracedSample, traces: true, of: sample}}
-	k.shelves = []*topK{{most: mostSampled, of: sample}, {most: mostFailed, of: failed}}
-	slow := []func(r *row) (int64, bool){
-		func(r *row) (int64, bool) { return int64(r.first - r.sent), r.first >= 0 && r.sent >= 0 },
-		func(r *row) (int64, bool) { return int64(r.end - r.sent), r.sent >= 0 },
-		func(r *row) (int64, bool) { return int64(r.stall), r.stall > 0 },
-		func(r *row) (int64, bool) { return int64(r.sent - r.due), r.sent > r.due },
+	shelf := func(by, most int, traces bool) *topK {
+		return &topK{by: by, most: most, traces: traces, least: fitting}
 	}
-	for _, of := range slow {
-		k.shelves = append(k.shelves, &topK{most: mostSlow, of: of})
+	k := &keeper{traced: shelf(bySample, tracedSample, true)}
+	k.shelves = []*topK{shelf(bySample, mostSampled, false), shelf(byFailure, mostFailed, false)}
+	for by := byFirst; by < allWeights; by++ {
+		k.shelves = append(k.shelves, shelf(by, mostSlow, false))
 	}
-	k.shelves = append(k.shelves, k.traced, &topK{most: tracedFailed, traces: true, of: failed})
-	for _, of := range slow {
-		k.shelves = append(k.shelves, &topK{most: tracedSlow, traces: true, of: of})
+	k.shelves = append(k.shelves, k.traced, shelf(byFailure, tracedFailed, true))
+	for by := byFirst; by < allWeights; by++ {
+		k.shelves = append(k.shelves, shelf(by, tracedSlow, true))
 	}
 	return k
 }
 
 // add offers a request; trace gives its events where they are wanted.
-func (k *keeper) add(r row, trace func() []event) {
-	k.offered = r // most rows are not wanted, and cost no memory
-	var mine *row
+func (k *keeper) add(r *row, trace func() []event) {
+	weights := r.weights()
+	var mine *row // most are not wanted, and cost no memory
 	for _, s := range k.shelves {
-		own, ok := s.wants(&k.offered)
-		if !ok {
+		if weights[s.by] < s.least {
+			continue
+		}
+		own := rank{weights[s.by], r.seq, r.worker}
+		if !s.wants(own) {
 			continue
 		}
 		if mine == nil {
-			mine = new(row)
-			*mine = r
-			mine.session = strings.Clone(r.session)
-			if r.failure != nil { // the record will be another's
-				f := *r.failure
-				f.Message = strings.Clone(truncate.Text(f.Message, mostMessage))
-				mine.failure = &f
-			}
+			mine = k.take(r)
 		}
 		if mine.kept++; s.traces {
 			if mine.traced++; mine.traced == 1 {
@@ -181,10 +236,26 @@ func (k *keeper) add(r row, trace func() []event) {
 		k.drop(s, s.put(mine, own))
 	}
 	for k.traced.held > mostHeld {
-		floor := k.traced.ranks[0]
+		floor := k.traced.rows[0].rank
 		k.traced.floor = &floor
-		k.drop(k.traced, heap.Pop(k.traced).(*row))
+		k.drop(k.traced, k.traced.pop())
 	}
+}
+
+// take is a row to keep, in the memory of one that had to go. The record will be another's.
+func (k *keeper) take(r *row) *row {
+	mine := k.spare
+	if k.spare = nil; mine == nil {
+		mine = new(row)
+	}
+	*mine = *r
+	mine.session = strings.Clone(r.session)
+	if r.failure != nil {
+		f := *r.failure
+		f.Message = strings.Clone(truncate.Text(f.Message, mostMessage))
+		mine.failure = &f
+	}
+	return mine
 }
 
 // drop takes a row off a shelf that has put it away.
@@ -192,12 +263,14 @@ func (k *keeper) drop(s *topK, r *row) {
 	if r == nil {
 		return
 	}
-	if r.kept--; !s.traces {
-		return
+	if s.traces {
+		s.held -= len(r.trace)
+		if r.traced--; r.traced == 0 {
+			r.trace = nil
+		}
 	}
-	s.held -= len(r.trace)
-	if r.traced--; r.traced == 0 {
-		r.trace = nil
+	if r.kept--; r.kept == 0 {
+		k.spare = r
 	}
 }
 
@@ -205,20 +278,21 @@ func (k *keeper) drop(s *topK, r *row) {
 func (k *keeper) merge(o *keeper) {
 	if own, its := k.traced, o.traced.floor; its != nil && (own.floor == nil || its.compare(*own.floor) > 0) {
 		own.floor = its
-		for len(own.rows) > 0 && own.ranks[0].compare(*its) < 0 {
-			k.drop(own, heap.Pop(own).(*row))
+		for len(own.rows) > 0 && own.rows[0].compare(*its) < 0 {
+			k.drop(own, own.pop())
 		}
 	}
 	seen := map[*row]bool{}
 	for _, s := range o.shelves {
-		for _, r := range s.rows {
+		for i := range s.rows {
+			r := s.rows[i].row
 			if seen[r] {
 				continue
 			}
 			seen[r] = true
 			kept := *r
 			kept.kept, kept.traced, kept.trace = 0, 0, nil
-			k.add(kept, func() []event { return r.trace })
+			k.add(&kept, func() []event { return r.trace })
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (s *Builder) Add(r *metric.Request) {
 	if rec.In.Source != record.Uncounted {
 		row.in = rec.In.N
 	}
-	s.keeper.add(row, func() []event { return traceOf(rec) })
+	s.keeper.add(&row, func() []event { return traceOf(rec) })
 }
 
 // Merge takes in the requests of another that was begun with the same plan and clock. What is drawn

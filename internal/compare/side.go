@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/pagedata"
 	"github.com/inferometer/inferometer/internal/plan"
@@ -87,28 +88,51 @@ func Open(arguments []string, o OpenOptions) ([]Side, error) {
 			arguments = []string{"A=" + strings.Join(a, ","), "B=" + strings.Join(b, ",")}
 		}
 	}
-	var sides []Side
-	for _, argument := range arguments {
-		name, paths := split(argument)
-		if len(paths) == 0 {
-			return nil, fmt.Errorf("%q names no path: give the output directory of a run", argument)
-		}
-		s := Side{Name: name}
+	sides, errs := make([]Side, len(arguments)), make([]error, len(arguments))
+	var working sync.WaitGroup
+	for i, argument := range arguments {
 		each := o
-		if len(paths) > 1 || len(sides) > 1 {
+		if i > 1 {
 			each.Samples = nil
 		}
-		for _, path := range paths {
-			runs, err := open(path, each)
-			if err != nil {
-				return nil, err
-			}
-			s.Runs = append(s.Runs, runs...)
+		open := func() { sides[i], errs[i] = openSide(argument, each) }
+		if len(arguments) == 2 && namesRun(argument) {
+			working.Go(open) // neither keeps all cores busy all the time
+		} else if open(); errs[i] != nil {
+			break
 		}
-		sides = append(sides, s)
+	}
+	working.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
 	}
 	nameSides(sides, arguments)
 	return sides, nil
+}
+
+// namesRun reports whether an argument is a single run of ours.
+func namesRun(argument string) bool {
+	_, paths := split(argument)
+	return len(paths) == 1 && isRun(paths[0])
+}
+
+func openSide(argument string, o OpenOptions) (Side, error) {
+	name, paths := split(argument)
+	if len(paths) == 0 {
+		return Side{}, fmt.Errorf("%q names no path: give the output directory of a run", argument)
+	}
+	if len(paths) > 1 {
+		o.Samples = nil
+	}
+	s := Side{Name: name}
+	for _, path := range paths {
+		runs, err := open(path, o)
+		if err != nil {
+			return Side{}, err
+		}
+		s.Runs = append(s.Runs, runs...)
+	}
+	return s, nil
 }
 
 // split takes an argument apart. One that is a path as it stands is that.

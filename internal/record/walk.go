@@ -94,12 +94,13 @@ func (f File) open(pass string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open record file: %w", err)
 	}
-	r, err := newReader(f.Reading.watch(in), pass)
+	watched := f.Reading.watch(in)
+	r, err := newReader(watched, pass)
 	if err != nil {
-		in.Close()
+		watched.Close()
 		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	r.file, r.bounds = in, f.Bounds
+	r.file, r.bounds = watched, f.Bounds
 	if f.Most > 0 {
 		r.most, r.lines.most = f.Most, f.Most
 	}
@@ -138,9 +139,10 @@ func (f File) Requests(each func(*Record) error) error {
 // ErrStopped is that somebody ended reading.
 var ErrStopped = errors.New("stopped while the records were being read; they are kept as they are")
 
-// Reading tells how far the file is that is being read, and ends reading. Any goroutine may ask it.
+// Reading tells how far the files are that are being read, and ends reading. Any goroutine may ask it.
 type Reading struct {
 	read, size atomic.Int64
+	open       atomic.Int64 // files
 	stopped    atomic.Bool
 }
 
@@ -150,7 +152,7 @@ func (r *Reading) Stop() { r.stopped.Store(true) }
 // Stopped reports whether somebody ended reading.
 func (r *Reading) Stopped() bool { return r.stopped.Load() }
 
-// Bytes is how much of a file has been read; a size of 0: none was begun.
+// Bytes is how much has been read of the files that are read at a time; a size of 0: none was begun.
 func (r *Reading) Bytes() (read, size int64) {
 	if r == nil {
 		return 0, 0
@@ -177,12 +179,23 @@ func (w watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close implements io.Closer.
+func (w watched) Close() error {
+	if w.by != nil {
+		w.by.open.Add(-1)
+	}
+	return w.File.Close()
+}
+
 // watch begins to read a file.
 func (r *Reading) watch(f *os.File) watched {
 	if r != nil {
-		if info, err := f.Stat(); err == nil {
+		if r.open.Add(1) == 1 {
 			r.read.Store(0)
-			r.size.Store(info.Size())
+			r.size.Store(0)
+		}
+		if info, err := f.Stat(); err == nil {
+			r.size.Add(info.Size())
 		}
 	}
 	return watched{f, r}

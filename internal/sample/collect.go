@@ -62,7 +62,6 @@ func (c *Collector) Join(p *Part) {
 			continue
 		}
 		c.stage(&c.joined, i).join(s)
-		s.reset()
 	}
 	c.free.Put(p)
 }
@@ -73,6 +72,7 @@ func (c *Collector) Stages(of map[int]*result.Stage) map[int]*StageSamples {
 	for i, st := range of {
 		s := c.stage(&c.joined, i)
 		s.window = st.Window
+		s.gather()
 		s.sort()
 		all[i] = s
 	}

@@ -1,6 +1,9 @@
 package sample
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/inferometer/inferometer/internal/stat"
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
@@ -25,8 +28,8 @@ const leastPaired = 0.8
 // be in the same order then, and how they depend on their neighbours could not be told.
 func Match(a, b *StageSamples) *Prompts {
 	best := &Prompts{}
-	byA, byB := a.byPlace(), b.byPlace()
-	for _, shift := range []int64{0, b.first - a.first} {
+	byA, byB := onBoth(a, b, (*StageSamples).byPlace)
+	for _, shift := range slices.Compact([]int64{0, b.first - a.first}) {
 		if p := match(a, b, byA, byB, shift); p.ok > best.ok {
 			best = p
 		}
@@ -36,6 +39,15 @@ func Match(a, b *StageSamples) *Prompts {
 	}
 	best.sort()
 	return best
+}
+
+// onBoth works something out of both sides at a time.
+func onBoth(a, b *StageSamples, of func(*StageSamples) []uint32) (ofA, ofB []uint32) {
+	var other sync.WaitGroup
+	other.Go(func() { ofB = of(b) })
+	ofA = of(a)
+	other.Wait()
+	return ofA, ofB
 }
 
 // Count is how many prompts both sides answered.
@@ -65,7 +77,7 @@ func answered(s *StageSamples) (n int) {
 
 // match pairs the requests of b that are at the place of one of a, shifted by so much.
 func match(a, b *StageSamples, byA, byB []uint32, shift int64) *Prompts {
-	p := &Prompts{a: a, b: b}
+	p := &Prompts{a: a, b: b, pairs: make([][2]uint32, 0, min(len(byA), len(byB)))}
 	at := 0
 	for _, i := range byA {
 		for at < len(byB) && b.seq[byB[at]] < a.seq[i]+shift {
@@ -100,7 +112,7 @@ func (p *Prompts) sort() {
 		}
 		return out
 	}
-	ra, rb := ranks(p.a), ranks(p.b)
+	ra, rb := onBoth(p.a, p.b, ranks)
 	keys := make([]uint64, len(p.pairs))
 	for i, pair := range p.pairs {
 		keys[i] = uint64(ra[pair[0]]) + uint64(rb[pair[1]])
@@ -120,7 +132,7 @@ func (p *Prompts) Between(id string, statistics []string, confidence float64) []
 		return nil
 	}
 	several := p.a.several(id)
-	var a, b estimate.Samples
+	a, b := estimate.Samples{Values: p.room(p.a, id)}, estimate.Samples{Values: p.room(p.b, id)}
 	for _, pair := range p.pairs {
 		x, y := len(a.Values), len(b.Values)
 		a.Values, b.Values = p.a.appendSamples(a.Values, id, pair[0]), p.b.appendSamples(b.Values, id, pair[1])
@@ -131,4 +143,13 @@ func (p *Prompts) Between(id string, statistics []string, confidence float64) []
 		}
 	}
 	return estimate.BetweenPrompts(&a, &b, figures, confidence)
+}
+
+// room is for the samples of a metric that the requests of a side have.
+func (p *Prompts) room(s *StageSamples, id string) []float64 {
+	n := len(p.pairs)
+	if c := s.columns[id]; c != nil {
+		n = len(c.values)
+	}
+	return make([]float64, 0, n)
 }

@@ -5,6 +5,7 @@ package sample
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/metric"
 	"github.com/inferometer/inferometer/internal/record"
@@ -33,7 +34,8 @@ type StageSamples struct {
 	first   int64    // place of the stage's first request, also of one that is not measured
 	columns map[string]*column
 	window  result.Span
-	order   []uint32 // by when they were sent
+	order   []uint32       // by when they were sent
+	parts   []StageSamples // that were joined and are not gathered yet
 }
 
 type column struct {
@@ -52,15 +54,6 @@ func empty(metrics []string) *StageSamples {
 		}
 	}
 	return s
-}
-
-// reset takes all requests out, and keeps the memory.
-func (s *StageSamples) reset() {
-	*s = StageSamples{sent: s.sent[:0], end: s.end[:0], out: s.out[:0], in: s.in[:0], ok: s.ok[:0], good: s.good[:0], left: s.left[:0],
-		seq: s.seq[:0], prompt: s.prompt[:0], columns: s.columns, first: math.MaxInt64}
-	for _, c := range s.columns {
-		*c = column{def: c.def, every: 1, values: c.values[:0], ends: c.ends[:0]}
-	}
 }
 
 // Len is the number of requests.
@@ -100,25 +93,69 @@ func (c *column) add(r *metric.Request) {
 	c.ends = append(c.ends, int32(len(c.values)))
 }
 
-// join adds the requests of a part of the records, which stands behind what was read so far.
+// join adds the requests of a part of the records, which stands behind what was read so far. The part is
+// empty afterwards. What it has is not copied before all parts are there.
 func (s *StageSamples) join(part *StageSamples) {
-	s.sent, s.end = append(s.sent, part.sent...), append(s.end, part.end...)
-	s.out, s.in = append(s.out, part.out...), append(s.in, part.in...)
-	s.ok, s.good = append(s.ok, part.ok...), append(s.good, part.good...)
-	s.left = append(s.left, part.left...)
-	s.seq, s.prompt = append(s.seq, part.seq...), append(s.prompt, part.prompt...)
 	s.first = min(s.first, part.first)
-	for id, c := range s.columns {
-		c.join(part.columns[id])
+	taken := *part
+	taken.columns = map[string]*column{}
+	for id, c := range part.columns {
+		if c.def.Many != nil {
+			s.columns[id].join(c)
+			c.values, c.ends = c.values[:0], c.ends[:0]
+			continue
+		}
+		taken.columns[id] = &column{values: c.values}
+		c.values = make([]float32, 0, len(c.values))
+	}
+	s.parts = append(s.parts, taken)
+	n := part.Len()
+	*part = StageSamples{
+		sent: make([]int64, 0, n), end: make([]float64, 0, n), out: make([]float32, 0, n), in: make([]float32, 0, n),
+		ok: make([]bool, 0, n), good: make([]bool, 0, n), left: make([]bool, 0, n), seq: make([]int64, 0, n), prompt: make([]uint64, 0, n),
+		columns: part.columns, first: math.MaxInt64,
 	}
 }
 
-// join adds the samples of a part: of a metric with several in each request those that are kept.
-func (c *column) join(part *column) {
-	if c.def.Many == nil {
-		c.values = append(c.values, part.values...)
-		return
+// gather puts the parts that were joined into one.
+func (s *StageSamples) gather() {
+	var working sync.WaitGroup
+	gather(&working, s, func(s *StageSamples) *[]int64 { return &s.sent })
+	gather(&working, s, func(s *StageSamples) *[]float64 { return &s.end })
+	gather(&working, s, func(s *StageSamples) *[]float32 { return &s.out })
+	gather(&working, s, func(s *StageSamples) *[]float32 { return &s.in })
+	gather(&working, s, func(s *StageSamples) *[]bool { return &s.ok })
+	gather(&working, s, func(s *StageSamples) *[]bool { return &s.good })
+	gather(&working, s, func(s *StageSamples) *[]bool { return &s.left })
+	gather(&working, s, func(s *StageSamples) *[]int64 { return &s.seq })
+	gather(&working, s, func(s *StageSamples) *[]uint64 { return &s.prompt })
+	for id, c := range s.columns {
+		if c.def.Many == nil {
+			gather(&working, s, func(s *StageSamples) *[]float32 { return &s.columns[id].values })
+		}
 	}
+	working.Wait()
+	s.parts = nil
+}
+
+// gather puts one list of the parts of a stage behind one another.
+func gather[T any](working *sync.WaitGroup, s *StageSamples, of func(*StageSamples) *[]T) {
+	working.Go(func() {
+		n := 0
+		for i := range s.parts {
+			n += len(*of(&s.parts[i]))
+		}
+		all := make([]T, 0, n)
+		for i := range s.parts {
+			part := of(&s.parts[i])
+			all, *part = append(all, *part...), nil
+		}
+		*of(s) = all
+	})
+}
+
+// join adds the samples that are kept of a part, of a metric with several in each request.
+func (c *column) join(part *column) {
 	begin := int32(0)
 	for _, end := range part.ends {
 		for i := begin + int32(-c.seen&(c.every-1)); i < end; i += int32(c.every) {
@@ -220,6 +257,7 @@ func isFlow(id string) bool {
 // flow adds what requests brought to that of earlier runs, behind them.
 func (s *StageSamples) flow(to *estimate.Flow, id string) {
 	shift := to.End - s.window.Begin
+	to.At, to.Amount = slices.Grow(to.At, len(s.order)), slices.Grow(to.Amount, len(s.order))
 	for _, i := range s.order {
 		if !s.ok[i] || id == "request_goodput" && !s.good[i] {
 			continue

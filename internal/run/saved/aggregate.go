@@ -54,11 +54,11 @@ func aggregate(p *plan.Plan, f *build.Inputs, marks []record.StageSummary, recor
 	if err := record.Spread(*records, n, read, b.join); err != nil {
 		return nil, err
 	}
+	b.merge()
 	for _, a := range all[1:] {
 		if err := all[0].Merge(a); err != nil {
 			return nil, err
 		}
 	}
-	b.merge()
 	return all[0], nil
 }

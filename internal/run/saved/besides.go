@@ -1,6 +1,7 @@
 package saved
 
 import (
+	"sync"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/metric"
@@ -19,6 +20,7 @@ type besides struct {
 	metrics []string // of the single requests; none: those are not kept
 
 	sketches  []*pagedata.Builder // one for each aggregator
+	merging   sync.WaitGroup      // of what they have
 	collector *sample.Collector
 	parts     []*sample.Part // that each aggregator fills
 
@@ -83,14 +85,17 @@ func (b *besides) join(part *sample.Part) error {
 	return nil
 }
 
-// merge puts together what was drawn for each aggregator.
+// merge begins to put together what was drawn for each aggregator.
 func (b *besides) merge() {
 	if b == nil || b.sketches == nil {
 		return
 	}
-	for _, other := range b.sketches[1:] {
-		b.sketches[0].Merge(other)
-	}
+	all := b.sketches
+	b.merging.Go(func() {
+		for _, other := range all[1:] {
+			all[0].Merge(other)
+		}
+	})
 }
 
 func (b *besides) build(p *plan.Plan, f build.Inputs, fold *metric.Aggregator, records *record.File) (*result.Result, error) {
@@ -108,6 +113,7 @@ func (b *besides) build(p *plan.Plan, f build.Inputs, fold *metric.Aggregator, r
 		b.samples = b.collector.Stages(stagesOf(res))
 	}
 	if b.sketches != nil {
+		b.merging.Wait()
 		b.document, err = b.sketches[0].Document(pagedata.Facts{Result: res, Fold: fold, OriginalPlan: f.OriginalPlan, Stages: f.Stages,
 			Health: f.Health, Probes: f.Probes})
 	}

@@ -100,6 +100,11 @@ var columnMembers = []jsonscan.Member[lineDecoder]{
 // gives their number. With nulls, a null is handed on as unknown.
 func (d *lineDecoder) ints(nulls bool, column func(first int, list []int64)) int {
 	s, list, n := &d.scan, d.columns.list[:], 0
+	if one, ok := s.OnlyInt(); ok { // as of what did not come as a stream
+		list[0] = one
+		column(0, list[:1])
+		return 1
+	}
 	s.Array()
 	for {
 		k, left := s.Ints(list)

@@ -54,7 +54,11 @@ type scanner = jsonscan.Scanner
 
 // lineMembers are the members of a line of a request.
 var lineMembers = jsonscan.NewMembers(append(append([]jsonscan.Member[lineDecoder]{
-	{Name: "kind", Read: func(s *scanner, _ *lineDecoder) { s.Skip() }},
+	{Name: "kind", Read: func(s *scanner, _ *lineDecoder) {
+		if !s.IsPlain("request") {
+			s.Skip()
+		}
+	}},
 	// Which request it was, and when it went.
 	{Name: "seq", Read: func(s *scanner, d *lineDecoder) { d.rec.Seq = s.Int() }},
 	{Name: "stage", Read: func(s *scanner, d *lineDecoder) { d.rec.Stage = int(s.Int()) }},

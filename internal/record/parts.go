@@ -214,7 +214,9 @@ func (d *dealer[T]) requests(in *parser, p *part[T], yield func(*Record) bool) e
 			return fmt.Errorf("%s: line %d: %w", d.file.Path, n, err)
 		}
 		if d.file.Edit != nil {
-			d.file.Edit(&line)
+			edited := line // what is pointed at needs memory of its own
+			d.file.Edit(&edited)
+			line = edited
 		}
 		if !yield(line.Request) {
 			return nil

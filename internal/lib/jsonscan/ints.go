@@ -18,6 +18,20 @@ func (s *Scanner) Int() int64 {
 	return s.slowInt()
 }
 
+// OnlyInt takes an array of one integer of up to 18 digits, with no space in it. Where something else comes
+// next it takes nothing.
+func (s *Scanner) OnlyInt() (n int64, ok bool) {
+	if s.pos >= len(s.data) || s.data[s.pos] != '[' || s.depth == maxDepth {
+		return 0, false
+	}
+	n, end, ok := plainInt(s.data, s.pos+1)
+	if !ok || end >= len(s.data) || s.data[end] != ']' {
+		return 0, false
+	}
+	s.pos, s.fresh = end+1, false
+	return n, true
+}
+
 // Ints takes the next integers of an array that was entered, as many as list has room for, and
 // reports whether that was the end of the array, which is left then. It stops ahead of what is no
 // integer of up to 18 digits or has more space around it than one ahead, as Python writes it: More, Int and the others

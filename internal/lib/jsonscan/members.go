@@ -1,5 +1,10 @@
 package jsonscan
 
+import (
+	"encoding/binary"
+	"math"
+)
+
 // Member is a member of an object by name, and how its value is read into a T.
 type Member[T any] struct {
 	Name string
@@ -10,7 +15,7 @@ type Member[T any] struct {
 // every time. It is never changed, and may be used by many goroutines.
 type Members[T any] struct {
 	list   []Member[T]
-	keys   []string // as they stand behind another member: a comma, the name in quotes, a colon
+	keys   []key
 	byName map[string]uint8
 }
 
@@ -21,7 +26,7 @@ type Order []uint8
 func NewMembers[T any](list ...Member[T]) *Members[T] {
 	m := &Members[T]{list: list, byName: map[string]uint8{}}
 	for i := range list {
-		m.keys = append(m.keys, `,"`+list[i].Name+`":`)
+		m.keys = append(m.keys, newKey(list[i].Name))
 		m.byName[list[i].Name] = uint8(i + 1)
 	}
 	return m
@@ -37,7 +42,7 @@ func (m *Members[T]) Read(s *Scanner, order *Order, to *T) {
 	after, last := *order, uint8(0)
 	for {
 		next := after[last]
-		if next == 0 || !s.isKey(m.keys[next-1]) {
+		if next == 0 || !s.isKey(&m.keys[next-1]) {
 			key, ok := s.Key()
 			if !ok {
 				return
@@ -53,15 +58,44 @@ func (m *Members[T]) Read(s *Scanner, order *Order, to *T) {
 	}
 }
 
-// isKey takes a key if it is this one, with nothing between.
-func (s *Scanner) isKey(key string) bool {
-	if s.fresh {
-		key = key[1:]
+// key is the name of a member as it stands behind another member: a comma, the name in quotes, a colon.
+type key struct {
+	text        string
+	first, last uint64 // its first eight bytes, and its last; of a shorter one those that there are
+	mask        uint64 // of the bytes in first
+}
+
+func newKey(name string) key {
+	k := key{text: `,"` + name + `":`, mask: math.MaxUint64}
+	bytes := append([]byte(k.text), make([]byte, 8)...)
+	k.first = binary.LittleEndian.Uint64(bytes)
+	if n := len(k.text); n < 8 {
+		k.mask >>= 8 * (8 - n)
+	} else {
+		k.last = binary.LittleEndian.Uint64(bytes[n-8:])
 	}
-	if len(s.data)-s.pos < len(key) || string(s.data[s.pos:s.pos+len(key)]) != key {
+	return k
+}
+
+// isKey takes a key if it is this one, with nothing between.
+func (s *Scanner) isKey(k *key) bool {
+	rest := s.data[s.pos:]
+	n := len(k.text)
+	switch {
+	case s.fresh || len(rest) < n+8:
+		text := k.text
+		if s.fresh {
+			text = text[1:]
+		}
+		if n = len(text); len(rest) < n || string(rest[:n]) != text {
+			return false
+		}
+	case binary.LittleEndian.Uint64(rest)&k.mask != k.first:
+		return false
+	case n > 8 && binary.LittleEndian.Uint64(rest[n-8:]) != k.last, n > 16 && string(rest[8:n-8]) != k.text[8:n-8]:
 		return false
 	}
-	s.pos += len(key)
+	s.pos += n
 	s.fresh = false
 	return true
 }

@@ -3,23 +3,36 @@
 package synthetic
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	_ "embed" // for the text
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// book is prose whose words are separated by exactly one space or line feed, with
-// one line feed at the end.
+// packed is opticks.txt, deflated.
 //
-//go:embed opticks.txt
-var book string
+//go:embed opticks.flate
+var packed []byte
 
-// Book is the text that prompts are cut out of, if no other is named.
-func Book() string { return book }
+// Book is the text that prompts are cut out of, if no other is named: prose whose words are separated by
+// exactly one space or line feed, with one line feed at the end.
+func Book() string { return book() }
+
+// book is unpacked once: that takes some milliseconds.
+var book = sync.OnceValue(func() string {
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		panic("synthetic: the text of the prompts, which is in the program: " + err.Error())
+	}
+	return string(text)
+})
 
 // Cutter is a tokenizer that can end a text after an exact number of tokens. It
 // finds at least one token in every word.
@@ -98,7 +111,7 @@ const mostCorpus = 1 << 30
 func readBook(d plan.Data) (string, error) {
 	name := d.Corpus
 	if name == "" {
-		return book, nil
+		return Book(), nil
 	}
 	fault := func(text, hint string) error { return plan.Faults{{Path: "data.corpus", Text: text, Hint: hint}} }
 	data, err := prompt.Files(d).ReadFile(name)

@@ -1,7 +1,10 @@
 package synthetic
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +17,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/prompttest"
 	"github.com/inferometer/inferometer/internal/token"
 )
+
+var update = flag.Bool("update", false, "pack opticks.txt anew")
 
 func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
 
@@ -124,7 +129,7 @@ func TestCorpus(t *testing.T) {
 }
 
 func TestLengthIsExactWhereverThePromptBegins(t *testing.T) {
-	words := len(strings.Fields(book))
+	words := len(strings.Fields(Book()))
 	for _, n := range []int{1, 2, 3, 127, words - 1, words, words + 1} {
 		for _, salt := range []string{"", plan.SaltRequest} {
 			s := source(t, plan.Data{Input: fixed(float64(n)), Salt: salt}, 1)
@@ -232,7 +237,7 @@ func TestReadingTheBookChangesNothing(t *testing.T) {
 }
 
 func TestPromptGoesOnAtTheBeginningOfTheBook(t *testing.T) {
-	words := strings.Fields(book)
+	words := strings.Fields(Book())
 	p := prompttest.FirstPrompts(t, source(t, plan.Data{Input: fixed(float64(2*len(words) + 5))}, 1), 1)[0]
 	got := strings.Fields(p.Text)
 	begin := source(t, plan.Data{}, 1).first
@@ -380,7 +385,25 @@ func TestPromptsWithoutACut(t *testing.T) {
 	}
 }
 
+// The program has opticks.txt in fewer bytes.
+func TestBookIsPacked(t *testing.T) {
+	text, err := os.ReadFile("opticks.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		var out bytes.Buffer
+		w, _ := flate.NewWriter(&out, flate.BestCompression)
+		if _, err := w.Write(text); err != nil || w.Close() != nil || os.WriteFile("opticks.flate", out.Bytes(), 0o644) != nil {
+			t.Fatal("opticks.flate was not written")
+		}
+	} else if Book() != string(text) {
+		t.Error("opticks.flate is not opticks.txt: run go test ./internal/prompt/synthetic -run TestBookIsPacked -update")
+	}
+}
+
 func TestBookIsAsTheCodeWantsIt(t *testing.T) {
+	book := Book()
 	words := strings.Fields(book)
 	starts := wordStarts(book)
 	if len(starts) != len(words)+1 {

@@ -59,12 +59,20 @@ func (r *Request) read(rec *record.Record, opts *Options, from time.Duration) {
 	r.load(rec)
 }
 
+// Only is the sample that a request has of a metric with one at most.
+func (d *Def) Only(r *Request) (v int64, ok bool) {
+	if d.Sample == nil || r.Failure != nil && !d.Failed {
+		return 0, false
+	}
+	return d.Sample(r)
+}
+
 // Each gives all samples that a request has of the metric to each, in the steps of Scale.
 func (d *Def) Each(r *Request, each func(v int64)) {
 	switch {
 	case d.Rate != nil || r.Failure != nil && !d.Failed:
 	case d.Sample != nil:
-		if v, ok := d.Sample(r); ok {
+		if v, ok := d.Only(r); ok {
 			each(v)
 		}
 	default:

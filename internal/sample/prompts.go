@@ -131,11 +131,11 @@ func (p *Prompts) Between(id string, statistics []string, confidence float64) []
 	if figures == nil || isFlow(id) {
 		return nil
 	}
-	several := p.a.several(id)
+	several, ofA, ofB := p.a.several(id), p.a.columns[id], p.b.columns[id]
 	a, b := estimate.Samples{Values: p.room(p.a, id)}, estimate.Samples{Values: p.room(p.b, id)}
 	for _, pair := range p.pairs {
 		x, y := len(a.Values), len(b.Values)
-		a.Values, b.Values = p.a.appendSamples(a.Values, id, pair[0]), p.b.appendSamples(b.Values, id, pair[1])
+		a.Values, b.Values = p.a.appendSamples(a.Values, id, ofA, pair[0]), p.b.appendSamples(b.Values, id, ofB, pair[1])
 		if len(a.Values) == x || len(b.Values) == y { // what one side lacks, the other's is not compared with
 			a.Values, b.Values = a.Values[:x], b.Values[:y]
 		} else if several {

@@ -3,6 +3,7 @@
 package sample
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -33,6 +34,7 @@ type StageSamples struct {
 	prompt  []uint64 // hashes; 0: not known
 	first   int64    // place of the stage's first request, also of one that is not measured
 	columns map[string]*column
+	all     []*column // the columns, in any order
 	window  result.Span
 	order   []uint32       // by when they were sent
 	parts   []StageSamples // that were joined and are not gathered yet
@@ -53,6 +55,7 @@ func empty(metrics []string) *StageSamples {
 			s.columns[id] = &column{def: &d, every: 1}
 		}
 	}
+	s.all = slices.Collect(maps.Values(s.columns))
 	return s
 }
 
@@ -77,7 +80,7 @@ func (s *StageSamples) add(r *metric.Request) {
 	s.seq, s.prompt = append(s.seq, r.Seq), append(s.prompt, r.Prompt)
 	s.ok, s.good = append(s.ok, r.Failure == nil), append(s.good, r.Good)
 	s.left = append(s.left, r.Failure.Left())
-	for _, c := range s.columns {
+	for _, c := range s.all {
 		c.add(r)
 	}
 }
@@ -85,7 +88,9 @@ func (s *StageSamples) add(r *metric.Request) {
 func (c *column) add(r *metric.Request) {
 	if c.def.Many == nil {
 		v := math.NaN()
-		c.def.Each(r, func(n int64) { v = float64(n) / c.def.Scale })
+		if n, ok := c.def.Only(r); ok {
+			v = float64(n) / c.def.Scale
+		}
 		c.values = append(c.values, float32(v))
 		return
 	}
@@ -113,7 +118,7 @@ func (s *StageSamples) join(part *StageSamples) {
 	*part = StageSamples{
 		sent: make([]int64, 0, n), end: make([]float64, 0, n), out: make([]float32, 0, n), in: make([]float32, 0, n),
 		ok: make([]bool, 0, n), good: make([]bool, 0, n), left: make([]bool, 0, n), seq: make([]int64, 0, n), prompt: make([]uint64, 0, n),
-		columns: part.columns, first: math.MaxInt64,
+		columns: part.columns, all: part.all, first: math.MaxInt64,
 	}
 }
 
@@ -196,10 +201,10 @@ func signed(n int64) uint64 { return uint64(n) ^ 1<<63 }
 
 // append adds the samples of a metric to those of earlier runs.
 func (s *StageSamples) append(to *estimate.Samples, id string) {
-	several := s.several(id)
+	several, column := s.several(id), s.columns[id]
 	for _, i := range s.order {
 		before := len(to.Values)
-		to.Values = s.appendSamples(to.Values, id, i)
+		to.Values = s.appendSamples(to.Values, id, column, i)
 		if several && len(to.Values) > before {
 			to.Ends = append(to.Ends, len(to.Values))
 		}
@@ -212,10 +217,9 @@ func (s *StageSamples) several(id string) bool {
 	return c != nil && c.def.Many != nil
 }
 
-// appendSamples adds the samples of a metric that a request has. Of a share that is a 1 where the request
+// appendSamples adds the samples of a metric, of which there may be a column, that a request has. Of a share that is a 1 where the request
 // counts and else a 0: the mean is the share of those that do.
-func (s *StageSamples) appendSamples(to []float64, id string, i uint32) []float64 {
-	c := s.columns[id]
+func (s *StageSamples) appendSamples(to []float64, id string, c *column, i uint32) []float64 {
 	switch {
 	case c == nil && s.left[i]:
 		return to

@@ -36,7 +36,7 @@ const power = 0.8
 // Diff are the differences between figures of one metric on two sides.
 func Diff(a, b *Samples, figures []Statistic, confidence float64) []Difference {
 	out := make([]Difference, len(figures))
-	as, bs := estimates(a, figures), estimates(b, figures)
+	as, bs := estimatesOf(a, b, figures)
 	for i := range out {
 		out[i] = between(&as[i], &bs[i], confidence)
 	}

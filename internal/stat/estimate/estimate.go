@@ -8,6 +8,7 @@ package estimate
 
 import (
 	"math"
+	"sync"
 
 	"github.com/inferometer/inferometer/internal/stat"
 )
@@ -91,6 +92,15 @@ func finite(values ...float64) bool {
 func (e *estimate) error() float64 {
 	lo, hi := e.limits(1)
 	return (hi - lo) / 2
+}
+
+// estimatesOf are those of two sides, which are worked out at a time.
+func estimatesOf(a, b *Samples, figures []Statistic) (ofA, ofB []estimate) {
+	var other sync.WaitGroup
+	other.Go(func() { ofB = estimates(b, figures) })
+	ofA = estimates(a, figures)
+	other.Wait()
+	return ofA, ofB
 }
 
 func estimates(s *Samples, figures []Statistic) []estimate {

@@ -7,7 +7,7 @@ import "math"
 // prompts make of a figure is the same on both sides, and is not in the error of the difference.
 func BetweenPrompts(a, b *Samples, figures []Statistic, confidence float64) []Difference {
 	out := make([]Difference, len(figures))
-	as, bs := estimates(a, figures), estimates(b, figures)
+	as, bs := estimatesOf(a, b, figures)
 	p := &prompts{a: a, b: b}
 	for i, f := range figures {
 		out[i] = Difference{A: as[i].value, B: bs[i].value, Delta: bs[i].value - as[i].value, P: math.NaN(), Least: math.NaN(), Method: Prompts,

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/lib/truncate"
@@ -88,7 +89,7 @@ func (s *topK) put(r *row, own rank) (gone *row) {
 	if len(s.rows) >= s.most {
 		gone = s.rows[0].row
 		s.sink(ranked{own, r})
-		s.least = s.rows[0].weight
+		s.least = max(s.least, s.rows[0].weight)
 		return gone
 	}
 	s.rows = append(s.rows, ranked{})
@@ -98,7 +99,7 @@ func (s *topK) put(r *row, own rank) (gone *row) {
 	}
 	s.rows[i] = ranked{own, r}
 	if len(s.rows) == s.most {
-		s.least = s.rows[0].weight
+		s.least = max(s.least, s.rows[0].weight)
 	}
 	return nil
 }
@@ -147,8 +148,12 @@ func (s *topK) best() []*row {
 // keeper keeps some of the requests of a run.
 type keeper struct {
 	shelves []*topK
-	traced  *topK // the sample that is traced, which is smaller where traces are long
-	spare   *row  // one that no shelf has any longer; nil: none
+	// full is the least weight that any of the keepers of a run has in its sample, once one is full: what
+	// weighs less is kept by none in the end.
+	full   *atomic.Int64
+	since  int   // requests since it was looked at
+	traced *topK // the sample that is traced, which is smaller where traces are long
+	spare  *row  // one that no shelf has any longer; nil: none
 }
 
 // The places of shelves.
@@ -196,11 +201,11 @@ func (r *row) weights() (all [allWeights]int64) {
 	return all
 }
 
-func newKeeper() *keeper {
+func newKeeper(full *atomic.Int64) *keeper {
 	shelf := func(by, most int, traces bool) *topK {
 		return &topK{by: by, most: most, traces: traces, least: fitting}
 	}
-	k := &keeper{traced: shelf(bySample, tracedSample, true)}
+	k := &keeper{full: full, traced: shelf(bySample, tracedSample, true)}
 	k.shelves = []*topK{shelf(bySample, mostSampled, false), shelf(byFailure, mostFailed, false)}
 	for by := byFirst; by < allWeights; by++ {
 		k.shelves = append(k.shelves, shelf(by, mostSlow, false))
@@ -214,6 +219,10 @@ func newKeeper() *keeper {
 
 // add offers a request; trace gives its events where they are wanted.
 func (k *keeper) add(r *row, trace func() []event) {
+	if k.since++; k.since == barEvery {
+		k.since = 0
+		k.share()
+	}
 	weights := r.weights()
 	var mine *row // most are not wanted, and cost no memory
 	for _, s := range k.shelves {
@@ -225,7 +234,7 @@ func (k *keeper) add(r *row, trace func() []event) {
 			continue
 		}
 		if mine == nil {
-			mine = k.take(r)
+			mine = k.rowOf(r)
 		}
 		if mine.kept++; s.traces {
 			if mine.traced++; mine.traced == 1 {
@@ -242,8 +251,26 @@ func (k *keeper) add(r *row, trace func() []event) {
 	}
 }
 
-// take is a row to keep, in the memory of one that had to go. The record will be another's.
-func (k *keeper) take(r *row) *row {
+// barEvery is in how many requests keepers tell one another once what they need not keep.
+const barEvery = 256
+
+// share tells the other keepers what the sample's least weight is, and learns it from them.
+func (k *keeper) share() {
+	sample := k.shelves[shelfSample]
+	for {
+		full := k.full.Load()
+		if len(sample.rows) < sample.most || sample.least <= full {
+			sample.least = max(sample.least, full)
+			return
+		}
+		if k.full.CompareAndSwap(full, sample.least) {
+			return
+		}
+	}
+}
+
+// rowOf is a row to keep, in the memory of one that had to go. The record will be another's.
+func (k *keeper) rowOf(r *row) *row {
 	mine := k.spare
 	if k.spare = nil; mine == nil {
 		mine = new(row)

@@ -62,18 +62,34 @@ func TestMerge(t *testing.T) {
 		for i := range straight {
 			straight[i] = i
 		}
-		want, d, k := mergedPage(t, records, 1, straight)
+		want, d, k := mergedPage(t, records, 1, straight, NewSketch)
 		if d.Traces == nil || (d.Requests.Kept < n) != (name == "of all kinds") || (k.traced.floor != nil) != (name == "of long traces") {
 			t.Errorf("%s: %d of %d requests are kept, traces: %v, up to %v", name, d.Requests.Kept, n, d.Traces, k.traced.floor)
 		}
-		if got, _, _ := mergedPage(t, records, 5, rand.New(rand.NewPCG(1, 1)).Perm(n)); got != want {
+		if got, _, _ := mergedPage(t, records, 5, rand.New(rand.NewPCG(1, 1)).Perm(n), NewSketch); got != want {
 			t.Errorf("%s: five builders draw another page, of %d bytes instead of %d:\n%s", name, len(got), len(want), difference(got, want))
+		}
+		var first *Builder
+		together := func(p *plan.Plan, begin func() time.Duration) *Builder {
+			if first == nil {
+				first = NewSketch(p, begin)
+				return first
+			}
+			return first.Another()
+		}
+		got, _, k := mergedPage(t, records, 2, rand.New(rand.NewPCG(2, 2)).Perm(n), together)
+		if got != want {
+			t.Errorf("%s: builders that know of one another draw another page, of %d bytes instead of %d:\n%s", name, len(got), len(want), difference(got, want))
+		}
+		if (k.full.Load() > 0) != (name == "of all kinds") {
+			t.Errorf("%s: the keepers agree on %d", name, k.full.Load())
 		}
 	}
 }
 
 // mergedPage is what so many builders make of records in an order.
-func mergedPage(t *testing.T, records []*record.Record, builders int, order []int) (string, *Document, *keeper) {
+func mergedPage(t *testing.T, records []*record.Record, builders int, order []int,
+	sketchOf func(*plan.Plan, func() time.Duration) *Builder) (string, *Document, *keeper) {
 	t.Helper()
 	n := int64(len(records))
 	p := planOf(plan.Stage{Rate: 3000, Requests: n / 3}, plan.Stage{Concurrency: 9, Requests: n / 3}, plan.Stage{Rate: 9, Requests: n / 3})
@@ -86,7 +102,7 @@ func mergedPage(t *testing.T, records []*record.Record, builders int, order []in
 	var sketches []*Builder
 	var folds []*metric.Aggregator
 	for range builders {
-		sketch := NewSketch(p, fromTheBegin)
+		sketch := sketchOf(p, fromTheBegin)
 		opts.Each = sketch.Add
 		fold, err := metric.NewFold(opts)
 		if err != nil {

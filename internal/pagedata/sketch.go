@@ -1,6 +1,7 @@
 package pagedata
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/inferometer/inferometer/internal/metric"
@@ -27,10 +28,20 @@ type span struct {
 	any        bool
 }
 
+// apart is room for so many spans that those of two builders, which two cores write all the time, do not lie
+// in one line of their caches.
+const apart = 8
+
 // NewSketch begins the drawing of a plan's run. begin is when its first stage began, which is known when
 // a request comes.
 func NewSketch(p *plan.Plan, begin func() time.Duration) *Builder {
-	return &Builder{plan: p, opts: metric.OptionsFor(p), begin: begin, keeper: newKeeper()}
+	return &Builder{plan: p, opts: metric.OptionsFor(p), begin: begin, keeper: newKeeper(new(atomic.Int64))}
+}
+
+// Another is one for other requests of the same run, which another goroutine adds at the same time. They are
+// to be merged.
+func (s *Builder) Another() *Builder {
+	return &Builder{plan: s.plan, opts: s.opts, begin: s.begin, keeper: newKeeper(s.keeper.full)}
 }
 
 // Add takes in a request. It is what a fold's Each is for.
@@ -94,6 +105,9 @@ func mix(v uint64) uint64 {
 
 func (s *Builder) widen(stage int, begin, end time.Duration) {
 	for len(s.spans) <= stage {
+		if s.spans == nil {
+			s.spans = make([]span, 0, apart)
+		}
 		s.spans = append(s.spans, span{})
 	}
 	p := &s.spans[stage]

@@ -46,9 +46,9 @@ func (b *besides) begin(n int, p *plan.Plan, marks []record.StageSummary) {
 			begin = marks[i].Begin
 		}
 	}
-	b.sketches = nil
-	for range n {
-		b.sketches = append(b.sketches, pagedata.NewSketch(p, func() time.Duration { return begin }))
+	b.sketches = []*pagedata.Builder{pagedata.NewSketch(p, func() time.Duration { return begin })}
+	for range n - 1 {
+		b.sketches = append(b.sketches, b.sketches[0].Another())
 	}
 }
 

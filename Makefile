@@ -201,6 +201,11 @@ conformance-traces: build ## traces in each public layout, played against the mo
 	scripts/peers.sh frames
 	.peers/frames/bin/python scripts/conformance-traces.py $(BIN)
 
+# WHICH='aiperf-weka vllm-timed' runs some of them.
+conformance-trace-peers: build ## traces beside AIPerf, SGLang's and vLLM's benchmarks that replay them; about 3 minutes
+	scripts/peers.sh aiperf sglang
+	python3 scripts/conformance-trace-peers.py $(BIN) .peers $(WHICH)
+
 conformance-export: build ## exports of runs of every kind, read with pandas and DuckDB, and the example notebook; about 2 minutes
 	scripts/peers.sh frames
 	.peers/frames/bin/python scripts/conformance-export.py $(BIN)

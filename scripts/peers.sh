@@ -2,7 +2,7 @@
 # Installs the real peers that `make bench` compares with, from PyPI, each in an
 # environment of its own under PEERS_DIR (.peers by default).
 #
-#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | vllm | frames | sdks]...
+#   scripts/peers.sh [all | perf_analyzer | tokenizer | genai-perf | aiperf | inference-perf | llm_perf | guidellm | vllm-bench | vllm | sglang | frames | sdks]...
 #
 # What is already there and runs is left alone, so the script can be run again.
 set -euo pipefail
@@ -22,6 +22,8 @@ TOKENIZERS=0.22.1
 VLLM=0.32.0
 VLLM_SOURCE=d2c957d5eee3d0985012151315ddc62cbe0cd368fc96a5fc3510438d9dddf2ad # SHA-256 of its source package
 VLLM_RS=6f2bb3c5b4dc03cab615c8985971247f016c7113b7e5010da447eb633800dfa5 # SHA-256 of the program in its wheel
+SGLANG=sglang-0.5.23-cp311-cp311-manylinux_2_34_x86_64.whl
+SGLANG_WHEEL=00b3cd5b265ac76c64185fbb6b95424f324ddd9f428d0306b77bc9db9d859937 # its SHA-256
 SDKS="openai==3.51.0 anthropic==2.10.0 cohere==7.3.1 tritonclient[http,grpc]==2.73.0"
 FRAMES="pandas==3.1.1 pyarrow==26.0.1 duckdb==2.0.0"
 
@@ -210,6 +212,14 @@ vllm() {
   python3 scripts/vllm-client.py 0.10.0 a44e9013db26082a82c3931ed8772ac884d6d60566d36ecdb0e8dc01c65b241a "$DIR/vllm/script"
 }
 
+# The Python client of SGLang alone, which runs with what vLLM's runs with.
+sglang() {
+  vllm
+  if [ -e "$DIR/sglang/client/sglang/benchmark/serving.py" ]; then say "sglang is there"; return; fi
+  say "installing the client of $SGLANG"
+  python3 scripts/sglang-client.py "$SGLANG" "$SGLANG_WHEEL" "$DIR/sglang/client"
+}
+
 # vLLM's Rust client lies ready-made in vLLM's wheel, of which only that one file is fetched.
 vllm_bench() {
   if runs "$DIR/vllm-bench/vllm-rs" --version; then say "vllm-bench is there"; return; fi
@@ -230,8 +240,9 @@ for peer in "${@:-all}"; do
     guidellm) tokenizer; guidellm ;;
     vllm-bench) tokenizer; vllm_bench ;;
     vllm) tokenizer; vllm ;;
+    sglang) tokenizer; sglang ;;
     frames) frames ;;
     sdks) sdks ;;
-    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench vllm frames sdks" ;;
+    *) die "no peer is called $peer; known: all perf_analyzer tokenizer genai-perf aiperf inference-perf llm_perf guidellm vllm-bench vllm sglang frames sdks" ;;
   esac
 done

@@ -241,6 +241,37 @@ var workloads = []struct {
 			t.Errorf("%d requests of %d, %d blocks", len(all), n, len(blocks))
 		}
 	}},
+	{"--trace examples/data/tracelab.jsonl", func(t *testing.T, all []seen) {
+		text, err := os.ReadFile("examples/data/tracelab.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, n := map[string]*seen{}, 0
+		for line := range strings.Lines(string(text)) {
+			var row struct {
+				Session string `json:"session_id"`
+				Input   int    `json:"input_tokens_total"`
+				Prefix  int    `json:"prefix_tokens"`
+				Output  int    `json:"output_tokens"`
+			}
+			if err := json.Unmarshal([]byte(line), &row); err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(all, func(s seen) bool { return s.words(0) == row.Input && s.Max == row.Output })
+			if n++; i < 0 {
+				t.Errorf("no request has %d tokens and asks for %d", row.Input, row.Output)
+				continue
+			}
+			s, before := &all[i], last[row.Session]
+			if before != nil && (s.Read < before.End || s.Cached != row.Prefix/16*16) {
+				t.Errorf("a call of %s comes at %d, the response before it ended at %d; %d tokens are in the cache, %d were", row.Session, s.Read, before.End, s.Cached, row.Prefix)
+			}
+			last[row.Session] = s
+		}
+		if len(all) != n {
+			t.Errorf("%d requests of %d", len(all), n)
+		}
+	}},
 	{"--cancel 10%@500ms", func(t *testing.T, all []seen) {
 		left := 0
 		for _, s := range all {

@@ -16,6 +16,14 @@ import (
 // namedClasses is how many kinds of failure a reason names.
 const namedClasses = 3
 
+// usersLeft says what users who went away do to the steady window. Over the whole stage their latencies are censored.
+func (j *judge) usersLeft(i int, sum *metric.StageStats) {
+	if s := sum.Steady; s != nil && s.Totals.UserCancelled > 0 {
+		j.addNote(i, "Of the requests whose users left, the steady window has no latencies, which favours short responses. "+
+			"The figures of the whole stage have them as at least as long as the users waited.")
+	}
+}
+
 // failures judges how many requests failed, and how many recorded sessions: what is
 // measured is what succeeded, and a server that fails is often quick at it.
 func (j *judge) failures(i int, sum *metric.StageStats) {

@@ -170,6 +170,7 @@ func (j *judge) stage(i int, mark *record.StageSummary, sum *metric.StageStats) 
 	}
 	clients := j.facts.clients()
 	j.failures(i, sum)
+	j.usersLeft(i, sum)
 	j.unfinished(i, sum)
 	j.resent(i, sum)
 	j.unended(i, sum)

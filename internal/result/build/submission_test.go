@@ -9,6 +9,25 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
+// Users who left have no latencies in the steady window, and the result says so.
+func TestUsersLeft(t *testing.T) {
+	for _, left := range []int{0, 7} {
+		w := healthy()
+		w.each(func(i int, r *record.Record) {
+			if left > 0 && i%left == 0 {
+				r.Failure = &record.Failure{Class: record.UserCancelled, At: r.End}
+			}
+		})
+		r := w.build(t)
+		if r.Stages[0].Steady == nil {
+			t.Fatal("there is no steady window")
+		}
+		if got := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "favours short responses") }); got != (left > 0) {
+			t.Errorf("every %d: notes %q", left, r.Notes)
+		}
+	}
+}
+
 // A run by the rules of a scenario says whether it can be submitted, and why not.
 func TestSubmission(t *testing.T) {
 	const tooLong = "This model's maximum context length is 100 tokens."

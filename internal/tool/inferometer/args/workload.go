@@ -160,6 +160,9 @@ func (b *builder) dataset(name string) {
 		return
 	case slices.Contains(plan.DatasetKinds(), name):
 		b.draft.Put("data.dataset.kind", flag, name)
+	case name == "sonnet":
+		b.fault(flag, "lines of a poem are in no data set that can be fetched", "what they measure is a shared beginning: --shared-prefix 200 --input-tokens 350 --output-tokens 150")
+		return
 	case !strings.ContainsAny(name, "./\\"):
 		b.fault(flag, "there is no data set "+strconv.Quote(shorten(name)), "one of "+strings.Join(plan.DatasetKinds(), ", ")+", or a file, such as ./"+shorten(name)+".jsonl")
 		return

@@ -44,12 +44,13 @@ func Main(env tool.Env) int {
 		env.Stdout = screen.Messages(env.Stdout, true)
 	}
 	if len(env.Args) == 0 {
-		fmt.Fprint(env.Stderr, help(env.HelpWidth()))
+		fmt.Fprint(env.Stderr, help(commands(), env.HelpWidth()))
 		return tool.ExitUsage
 	}
 	name, rest := env.Args[0], env.Args[1:]
 	var names []string
-	for _, c := range commands() {
+	all := commands()
+	for _, c := range all {
 		if c.Name == name {
 			return carryOut(env, c, rest)
 		}
@@ -57,7 +58,7 @@ func Main(env tool.Env) int {
 	}
 	switch name {
 	case "-h", "--help":
-		fmt.Fprint(env.Stdout, help(env.HelpWidth()))
+		fmt.Fprint(env.Stdout, help(all, env.HelpWidth()))
 		return tool.ExitOK
 	case "--version":
 		return versionCommand(env, nil)
@@ -88,10 +89,10 @@ func carryOut(env tool.Env, c tool.Tool, line []string) int {
 	return code
 }
 
-func help(width int) string {
+func help(all []tool.Tool, width int) string {
 	var b strings.Builder
 	b.WriteString("inferometer measures generative-AI inference servers.\n\nUsage: inferometer COMMAND …\n\n")
-	for _, c := range commands() {
+	for _, c := range all {
 		listed(&b, c.Name, c.Summary, 15, width)
 	}
 	b.WriteString("\nTry it without a server:     inferometer run\n" +

@@ -39,7 +39,7 @@ func helpManual() clidoc.Command {
 func helpCommand(env tool.Env, args []string) int {
 	switch {
 	case len(args) == 0:
-		fmt.Fprint(env.Stdout, help(env.HelpWidth()), topics(env.HelpWidth()))
+		fmt.Fprint(env.Stdout, help(commands(), env.HelpWidth()), topics(env.HelpWidth()))
 		return tool.ExitOK
 	case asksHelp(args):
 		c := helpManual()

@@ -22,11 +22,12 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/vllmbench"
 )
 
-func ownTools() []tool.Tool {
+// ownTools are the commands that are ours. Those that read files read what the tools of a list write, too.
+func ownTools(read []tool.Tool) []tool.Tool {
 	studies := tool.Gated(tool.Paged(tool.WithLiveFlags(study.Tool())))
 	return []tool.Tool{
 		tool.WithLiveFlags(inferometer.Run()), tool.WithLiveFlags(inferometer.Capacity()), studies,
-		inferometer.Report(append(readers(), studies)), compare.Tool(readers()), inferometer.Export(readers()),
+		inferometer.Report(append(read[:len(read):len(read)], studies)), compare.Tool(read), inferometer.Export(read),
 		tool.WithLiveFlags(inferometer.Plan()), inferometer.Tokens(), selftest.Tool(), inferometer.Mock(), inferometer.Worker(),
 		{Name: "link", Summary: "install drop-in links for the tools below", Manual: linkManual, Run: linkCommand},
 		{Name: "completion", Summary: "print the completion script of a shell", Manual: completionManual, Run: completionCommand},
@@ -36,7 +37,10 @@ func ownTools() []tool.Tool {
 }
 
 // topLevel are all commands but help, which knows them.
-func topLevel() []tool.Tool { return append(ownTools(), others()...) }
+func topLevel() []tool.Tool {
+	foreign := others()
+	return append(ownTools(readers(foreign)), foreign...)
+}
 
 // commands are all of them.
 func commands() []tool.Tool {
@@ -57,9 +61,9 @@ func others() []tool.Tool {
 	return list
 }
 
-// readers are the tools whose files can be read: those, and the ones that are no commands.
-func readers() []tool.Tool {
-	return append(others(), aiperf.Tool(), guidellm.Tool(), sglang.Tool())
+// readers are the tools whose files can be read: those that others made, and the ones that are no commands.
+func readers(foreign []tool.Tool) []tool.Tool {
+	return append(foreign[:len(foreign):len(foreign)], aiperf.Tool(), guidellm.Tool(), sglang.Tool())
 }
 
 // byName puts the command in front of the arguments where the program is called by the

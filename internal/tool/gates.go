@@ -228,9 +228,8 @@ func (g *Gates) summarize(file string) error {
 
 // Gated is a tool that others made whose command line takes our flags of gates too.
 func Gated(t Tool) Tool {
-	flags := gateFlags()
 	if t.Foreign { // our own have them among their flags
-		t = with(t, flags)
+		t = with(t, gateFlags)
 	}
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
@@ -243,7 +242,7 @@ func Gated(t Tool) Tool {
 		}
 		code := inner(env, rest)
 		if code == ExitOK && t.Foreign && asksHelp(rest) {
-			fmt.Fprint(env.Stdout, flags.Help(env.HelpWidth()))
+			fmt.Fprint(env.Stdout, gateFlags().Help(env.HelpWidth()))
 		}
 		return env.Gates.Close(env, code)
 	}

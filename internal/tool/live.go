@@ -33,8 +33,7 @@ func liveFlags() clidoc.Group {
 // WithLiveFlags is a tool that can show its runs in a browser while they go on: it has --live
 // besides its own flags.
 func WithLiveFlags(t Tool) Tool {
-	flags := liveFlags()
-	t = with(t, flags)
+	t = with(t, liveFlags)
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
 		view, rest, err := takeLive(line)
@@ -44,7 +43,7 @@ func WithLiveFlags(t Tool) Tool {
 		env.Live = view
 		code := inner(env, rest)
 		if code == ExitOK && t.Foreign && asksHelp(rest) {
-			fmt.Fprint(env.Stdout, flags.Help(env.HelpWidth()))
+			fmt.Fprint(env.Stdout, liveFlags().Help(env.HelpWidth()))
 		}
 		return code
 	}

@@ -24,16 +24,16 @@ func (e Env) HelpWidth() int {
 }
 
 // with is a tool whose command line takes flags besides its own.
-func with(t Tool, flags clidoc.Group) Tool {
+func with(t Tool, flags func() clidoc.Group) Tool {
 	run, described := t.Run, t.Manual
 	t.Run = func(env Env, line []string) int {
-		env.Besides = append(env.Besides, flags)
+		env.Besides = append(env.Besides, flags())
 		return run(env, line)
 	}
 	if described != nil {
 		t.Manual = func() clidoc.Command {
 			c := described()
-			c.Groups = append(c.Groups, flags)
+			c.Groups = append(c.Groups, flags())
 			return c
 		}
 	}

@@ -86,8 +86,7 @@ func (p *Pages) Write(d *pagedata.Document) error {
 
 // Paged is a tool that others made whose command line takes our flag of the report page too.
 func Paged(t Tool) Tool {
-	flags := pageFlags()
-	t = with(t, flags)
+	t = with(t, pageFlags)
 	inner := t.Run
 	t.Run = func(env Env, line []string) int {
 		line, file, err := takePage(line)
@@ -99,7 +98,7 @@ func Paged(t Tool) Tool {
 		}
 		code := inner(env, line)
 		if code == ExitOK && asksHelp(line) {
-			fmt.Fprint(env.Stdout, flags.Help(env.HelpWidth()))
+			fmt.Fprint(env.Stdout, pageFlags().Help(env.HelpWidth()))
 		}
 		return code
 	}

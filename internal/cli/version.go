@@ -17,6 +17,9 @@ import (
 
 // recorded fills in what the linker was not told with what go build recorded.
 func recorded(b tool.Build) tool.Build {
+	if b.Version != "" && b.Commit != "" && b.Date != "" {
+		return b
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}

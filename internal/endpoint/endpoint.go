@@ -1,6 +1,5 @@
-// Package endpoint says what the engine needs of an inference protocol: a way to
-// prepare a request, to carry it out with every read stamped, and to decode the
-// answer afterwards.
+// Package endpoint says what the engine needs of an inference protocol: to prepare a request, to
+// carry it out with every read stamped, and to decode the response afterwards.
 package endpoint
 
 import (
@@ -19,9 +18,8 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// Protocol is one way to speak to servers: all that it can do, with nil for what it
-// cannot. Whoever changes a part of it copies it and replaces a field, which hides nothing
-// of the rest; the same holds for Endpoint and Decoder.
+// Protocol is one way to speak to servers: all that it can do, with nil for what it cannot. To
+// change a part of it, copy it and replace a field; likewise Endpoint and Decoder.
 type Protocol struct {
 	Name string // in a plan
 	// Open makes what asks the servers of a target.
@@ -29,8 +27,8 @@ type Protocol struct {
 	// Decoder makes what reads their responses. own: the tokenizer is that of the model.
 	Decoder func(t plan.Target, tok prompt.Tokenizer, own bool) Decoder
 
-	// Settle looks at a target before the run and fills in what has to be found out; nil means its
-	// servers list their models.
+	// Settle looks at a target before the run and fills in what is missing; nil: servers list their
+	// models.
 	Settle func(ctx context.Context, t *plan.Target, o Options, log message.Log) error
 	// Models is where a server lists its models, given one of the target's URLs.
 	Models func(base string) (*url.URL, error)
@@ -46,8 +44,7 @@ type Protocol struct {
 
 	// Probe makes what asks the i-th server of a plan about itself.
 	Probe func(p *plan.Plan, i int, o Options) (probe.Prober, error)
-	// Recognize says what a server is that speaks this protocol, given its base URL; "": it
-	// does not.
+	// Recognize says what a server of this protocol is, given its base URL; "": it is none.
 	Recognize func(ctx context.Context, client *http.Client, base string) string
 }
 
@@ -62,8 +59,7 @@ type Endpoint struct {
 	KernelStamps bool
 	// URLs are where requests to each server go, as they may be shown.
 	URLs []string
-	// Tensors are those of the model, which a source of tensors is held against before the
-	// first request.
+	// Tensors are the model's, which a source of tensors is held against before the first request.
 	Tensors *tensor.Signature
 	// About is what the server says of its model and of itself.
 	About *ServerInfo
@@ -73,8 +69,8 @@ type Endpoint struct {
 type ServerInfo struct {
 	Decoupled bool // a request may have any number of responses
 	Sequences bool // the model keeps state over sequences of requests
-	// Words asks for all that the server says of itself and the model, Statistics for what
-	// it has counted, each response as it comes.
+	// Words asks what the server says of itself and the model, Statistics what it has counted, as
+	// it comes.
 	Words      func(ctx context.Context) ([]string, error)
 	Statistics func(ctx context.Context) (string, error)
 }
@@ -128,23 +124,21 @@ func (o Options) Timeouts(t plan.Target) timedconn.Timeouts {
 
 // Call is a request ready to go.
 type Call interface {
-	// Do sends the request and reads the response. It fills in the record from Sent to
-	// End with one mark per network read; a failure goes into its Failure.
-	// Between two reads it does nothing but find the ends of events.
+	// Do sends the request and reads the response. It fills in the record from Sent to End, with a
+	// mark for each read, and its Failure. Between reads it only finds the ends of events.
 	Do(ctx context.Context, x *record.Exchange)
 }
 
 // Decoder reads the responses of finished requests. It does no I/O and is safe for concurrent use from
 // many goroutines.
 type Decoder struct {
-	// Decode reads a response: events, text, token counts, finish reason, and failures that
-	// only the content shows.
+	// Decode reads a response: events, text, counts, finish reason, and failures that the content
+	// shows.
 	Decode func(x *record.Exchange)
-	// Advance reads a stream while it comes: the events of x's body that are complete, and
-	// gives how many bytes they take: those are not asked for again. It keeps what it has
-	// found in x.Reading until Decode, which takes what is left; where that stays nil, the
-	// answer is not one that can be read in pieces. It keeps about most bytes of the stream
-	// and folds what follows into x.Tail.
+	// Advance reads a stream while it comes: the complete events of x's body, whose length it
+	// returns. It keeps what it has found in x.Reading until Decode, which takes the rest; nil:
+	// this response cannot be read in pieces. It keeps about most bytes of the stream and folds
+	// what follows into x.Tail.
 	Advance func(x *record.Exchange, most int) int
 	// Longest goes with Advance: it gives the length of the longest event in rec's body from
 	// an offset on, one that is not complete included, and where the last complete one ends.

@@ -5,10 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// Responses counts the responses that are complete in a body behind from, and says where
-// the last of them ends. A body is a row of gRPC messages, each with its prefix, which
-// begins with a zero byte, or else server-sent events: of those, each one with data is a
-// response.
+// Responses counts the complete responses in a body behind from, and says where the last ends. A
+// body is gRPC messages, each with its prefix, which begins with a zero byte, or server-sent
+// events, of which each with data is a response.
 func Responses(body []byte, from int) (n, end int) {
 	if len(body) > 0 && body[0] == 0 {
 		return messages(body, from)
@@ -40,8 +39,7 @@ func messages(body []byte, from int) (n, end int) {
 	return n, end
 }
 
-// event is the size of the first event, with the blank line that ends it, and whether it
-// has data; 0: it is not complete.
+// event is the size of the first event with its blank line, and whether it has data; 0: incomplete.
 func event(body []byte) (size int, data bool) {
 	for {
 		i := bytes.IndexByte(body[size:], '\n')

@@ -1,12 +1,9 @@
-// Package anthropic speaks Anthropic's messages API, streamed and not, as Anthropic,
-// vLLM and gateways serve it.
+// Package anthropic speaks Anthropic's messages API, as Anthropic, vLLM and gateways serve it.
 package anthropic
 
 import (
 	"errors"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/body"
@@ -42,8 +39,7 @@ func Protocol() endpoint.Protocol {
 	}
 }
 
-// usualLimit is asked for where the plan leaves the output length to the server: the
-// API wants a limit.
+// usualLimit is asked for where the plan leaves the length to the server: the API wants one.
 const usualLimit = 1024
 
 // Endpoint is a server, or several replicas of one.
@@ -54,9 +50,8 @@ type Endpoint struct {
 	tools  bool // tools may be named
 }
 
-// New makes an Endpoint of a target whose model is known. The API has no field that
-// keeps a model from ending early, so ignore_eos and min_tokens of the plan are not
-// sent; a server that knows one of them gets it with target.body.
+// New makes an Endpoint of a target whose model is known. The API has no ignore_eos or min_tokens:
+// a server that knows them gets them with target.body.
 func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	shared := map[string]any{"model": t.Model}
 	if t.Streaming {
@@ -72,39 +67,24 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		return nil, err
 	}
 	e.Set, err = replica.New(t, o, replica.Protocol{
-		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, path) },
-		Auth:     func(key string) []http1.Field { return []http1.Field{{Name: "x-api-key", Value: key}} },
-		Fields:   []http1.Field{{Name: "anthropic-version", Value: version}},
-		Streamed: t.Streaming,
+		Path: path, Encode: e.encode, Streamed: t.Streaming,
+		Auth:   func(key string) []http1.Field { return []http1.Field{{Name: "x-api-key", Value: key}} },
+		Fields: []http1.Field{{Name: "anthropic-version", Value: version}},
 	})
 	return e, err
 }
 
-// Prepare encodes a request.
-func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	b, err := e.encode(p)
-	if err != nil {
-		return nil, err
-	}
-	return e.Call(p, b), nil
-}
-
 func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
-	if p.Body != nil {
-		return p.Body, nil
-	}
 	b := e.start.Begin(p)
 	if e.limits {
 		limit := p.Output
 		if limit <= 0 {
 			limit = usualLimit
 		}
-		b = append(b, `"max_tokens":`...)
-		b = strconv.AppendInt(b, int64(limit), 10)
-		b = append(b, ',')
+		b = body.AppendNumber(b, "max_tokens", limit)
 	}
 	if e.tools && p.Tools != nil {
-		b = appendTools(b, p.Tools)
+		b = tools.Append(b, p.Tools)
 	}
 	if system := systemOf(p.Messages); system != "" {
 		b = append(b, `"system":`...)
@@ -148,8 +128,7 @@ func systemOf(messages []prompt.Message) string {
 	return text
 }
 
-// appendMessage appends a message. The API knows two roles: what is not the
-// assistant's is the user's.
+// appendMessage appends a message. Of two roles, what is not the assistant's is the user's.
 func appendMessage(b []byte, m *prompt.Message) ([]byte, error) {
 	if m.ToolCallID != "" || len(m.ToolCalls) > 0 {
 		return appendToolMessage(b, m), nil

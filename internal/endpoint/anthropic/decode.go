@@ -7,27 +7,22 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads responses of the messages API. It holds nothing of one response when it
-// reads the next.
+// Decoder reads responses of the messages API. It keeps nothing from one to the next.
 type Decoder struct{ count decode.Counter }
 
-// NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
-// that stands in for it counts only responses in one piece that the server did not
-// count. Without any that is left undone.
+// NewDecoder makes a decoder whose tokens are counted as by [decode.NewCounter].
 func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{count: decode.NewCounter(tok, own)}
 }
 
-// Decode fills in the record's events, text, token counts and finish reason from its
-// body. A failure that it has already is kept, with whatever arrived before it decoded;
-// otherwise one that only the content shows is set.
+// Decode fills in a record, as [decode.Decode] has it.
 func (d *Decoder) Decode(x *record.Exchange) {
 	decode.Decode(x, func(body []byte) {
 		switch body[0] {
 		case '{':
 			d.decodeUnstreamed(x, body)
 		case '<':
-			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
+			decode.Lacking(&x.Record, "is neither JSON nor a stream of events")
 		default:
 			decode.ReadStream(d.begin(x))
 		}
@@ -43,16 +38,13 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec.Text = e.Text
 	switch {
 	case err != nil:
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.NotJSON(rec, err)
 		return
 	case e.kind == failure:
-		rec.Text = rec.Text[:0]
-		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
-		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
+		decode.ErrorObject(rec)
 		return
 	case !e.content:
-		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, "the answer has no content: "+decode.Message(rec.Body))
+		decode.Lacking(rec, "has no content")
 		return
 	}
 	d.takeUsage(x, e.usage)
@@ -98,11 +90,11 @@ func finishName(reason []byte) string {
 }
 
 type streamed struct {
-	by     *Decoder
-	x      *record.Exchange
-	rec    *record.Record // of x
-	event  event
-	events decode.StreamDecoder
+	decode.StreamDecoder
+	by    *Decoder
+	x     *record.Exchange
+	rec   *record.Record // of x
+	event event
 
 	usage usage
 	total int // output tokens as the end of the message has them; -1: not said
@@ -126,42 +118,38 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int { return decode.Adva
 // begin starts on a stream of server-sent events.
 func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 	st := &streamed{by: d, x: x, rec: &x.Record, usage: unknownUsage(), total: -1}
-	st.events.Begin(&x.Record)
+	st.Begin(&x.Record)
 	st.event.Text = x.Text
 	return st
 }
 
-// Decoder is part of [decode.StreamReader].
-func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
-
 // AddEvent takes any event.
 func (st *streamed) AddEvent(e *sse.Event) {
-	if !st.events.Repeat(e, &st.event.Part) && !st.events.Frame(e) { // some gateways add [DONE]
+	if !st.Repeat(e, &st.event.Part) && !st.Frame(e) { // some gateways add [DONE]
 		st.takeEvent(e)
 	}
-	st.event.Text = st.events.Bound(st.event.Text)
+	st.event.Text = st.Bound(st.event.Text)
 }
 
 // End works out what a stream comes to that has been read.
 func (st *streamed) End() {
 	d := st.by
 	rec := st.rec
-	rec.Events, rec.Text = st.events.List(), st.event.Text
+	rec.Events, rec.Text = st.List(), st.event.Text
 	d.takeUsage(st.x, st.usage)
 	if d.count.Plain && st.total < 0 { // of a message without an end, its beginning is believed
 		st.total = st.usage.output
 	}
-	tokens := st.events.Tokens
+	tokens := st.Tokens
 	d.count.Stream(rec, decode.Stream{
-		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
-		// A token without text, such as half a character, has an event too; the one that
-		// ends the response has none.
+		Total: st.total, Hidden: hidden(st.sealed), Tokens: tokens, After: tokens - st.said, Events: st.Known > 0,
+		// A token without text has an event too; the one that ends the response has none.
 		OneEach: st.total == tokens || st.total == tokens+st.empty || rec.Finish == "stop" && st.total == tokens+st.empty+1,
 	})
 	if d.count.Plain {
 		trust(rec)
 	}
-	st.events.Judge("message", rec.Finish != "" || st.events.Done, "a stop reason or message_stop")
+	st.Judge("message", rec.Finish != "" || st.Done, "a stop reason or message_stop")
 	decode.Finished(rec)
 }
 
@@ -170,7 +158,7 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	ev := &st.event
 	before := len(ev.Text)
 	if err := ev.parse(e.Data); err != nil {
-		st.events.Malformed(e, err)
+		st.Malformed(e, err)
 		return
 	}
 	if ev.kind == other {
@@ -187,17 +175,17 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	case ev.kind == blockDelta && ev.Blank:
 		st.empty++
 	}
-	st.events.Done = st.events.Done || ev.kind == messageStop
+	st.Done = st.Done || ev.kind == messageStop
 	st.sealed = st.sealed || ev.sealed
 	st.usage.merge(ev.usage)
 	if ev.kind == messageDelta && ev.usage.output >= 0 {
-		st.total, st.said = ev.usage.output, st.events.Tokens // that of the first event only says what was there so far
+		st.total, st.said = ev.usage.output, st.Tokens // that of the first event only says what was there so far
 	}
 	if ev.stop != nil {
 		st.rec.Finish = finishName(ev.stop)
 	}
-	st.events.Put(e, label, text, tokens)
+	st.Put(e, label, text, tokens)
 	if ev.learnable() && !e.Joined {
-		st.events.Learn(e, &ev.Part, label)
+		st.Learn(e, &ev.Part, label)
 	}
 }

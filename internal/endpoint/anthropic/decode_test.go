@@ -103,17 +103,17 @@ func TestAnswers(t *testing.T) {
 		{"ends early", stream(begin, text0, says("a")),
 			decodetest.Decoded{Labels: "role empty content", Texts: []string{"a"}, Tokens: []int{1}, In: serverIn, Out: events(1), Cached: -1, Failure: "truncated: the stream ends after 3 events without a stop reason or message_stop"}},
 		{"ends in an event", stream(begin) + `data: {"type":"content_bl`,
-			decodetest.Decoded{Labels: "role unknown", In: serverIn, Out: events(0), Cached: -1, Failure: "truncated: the answer ends in the middle of event 2"}},
+			decodetest.Decoded{Labels: "role unknown", In: serverIn, Out: events(0), Cached: -1, Failure: "truncated: the response ends in the middle of event 2"}},
 		{"broken JSON", stream(begin) + "data: {]\n\n" + stream(stopped),
-			decodetest.Decoded{Labels: "role unknown done", In: serverIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 1: expected a string", len(stream(begin)))}},
+			decodetest.Decoded{Labels: "role unknown done", In: serverIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the response, is not JSON: byte 1: expected a string", len(stream(begin)))}},
 		{"no events of ours", "hello\n\n",
-			decodetest.Decoded{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of message events: hello"}},
+			decodetest.Decoded{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the response is neither JSON nor a stream of message events: hello"}},
 		{"a page", "<html><title>Welcome</title></html>",
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: Welcome"}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the response is neither JSON nor a stream of events: HTML page: Welcome"}},
 		{"another JSON", `{"choices":[]}`,
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no content: {"choices":[]}`}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the response has no content: {"choices":[]}`}},
 		{"nothing", "",
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is empty"}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the response is empty"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := decodetest.Answered(c.body)

@@ -37,8 +37,8 @@ type event struct {
 	data    []byte // the event's bytes
 }
 
-// usage is the server's own count of tokens; -1: not said. What was read from a cache
-// or written to one is not part of input.
+// usage is the server's count of tokens; -1: not said. What a cache gave or took is not part of
+// input.
 type usage struct{ input, output, read, written int }
 
 func unknownUsage() usage { return usage{-1, -1, -1, -1} }
@@ -62,8 +62,7 @@ func (u usage) prompt() int {
 	return u.input + max(u.read, 0) + max(u.written, 0)
 }
 
-// parse reads an event. It appends the event's text to e.Text; on an error e.Text is
-// as it was before.
+// parse reads an event and appends its text to e.Text, but on an error.
 func (e *event) parse(data []byte) error {
 	e.kind, e.content, e.sealed, e.stop, e.usage, e.data = other, false, false, nil, unknownUsage(), data
 	before := e.Begin(data)
@@ -157,8 +156,7 @@ func (e *event) block() {
 	})
 }
 
-// takeInput takes what a tool is called with, as it stands there. An empty object
-// only announces it.
+// takeInput takes what a tool is called with. An empty object only announces it.
 func (e *event) takeInput() {
 	s := &e.Scan
 	if s.Peek() != '{' {

@@ -21,8 +21,7 @@ type block struct {
 	PartialJSON string          `json:"partial_json"`
 }
 
-// Reply reads what a response said. The body is read anew: only sessions that send tool
-// calls back ask for it.
+// Reply reads what a response said, anew: only sessions that send tool calls back ask for it.
 func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {
 		return replyOf(body)

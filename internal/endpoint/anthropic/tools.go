@@ -7,42 +7,15 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// appendTools appends what the model may call, and how free it is to. That it may not
-// call any is not said: not every server knows the word for it.
-func appendTools(b []byte, t *prompt.Tools) []byte {
-	b = append(b, `"tools":[`...)
-	for i := range t.List {
-		tool := &t.List[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"name":`...)
-		b = body.AppendString(b, tool.Name)
-		if tool.Description != "" {
-			b = append(b, `,"description":`...)
-			b = body.AppendString(b, tool.Description)
-		}
-		b = append(b, `,"input_schema":`...)
-		if tool.Parameters != nil {
-			b = append(b, tool.Parameters...)
-		} else {
-			b = append(b, `{"type":"object","properties":{}}`...)
-		}
-		b = append(b, '}')
-	}
-	b = append(b, ']', ',')
-	switch t.Choice {
-	case prompt.ChoiceAny:
-		b = append(b, `"tool_choice":{"type":"any"},`...)
-	case prompt.ChoiceNamed:
-		b = append(b, `"tool_choice":{"type":"tool","name":`...)
-		b = append(body.AppendString(b, t.Name), '}', ',')
-	}
-	return b
+// tools is how a request names them. That none may be called is not said: not every server
+// knows the word for it.
+var tools = body.ToolForm{
+	Open: `{"name":`, Schema: "input_schema", Always: true, Close: "}",
+	Choices: map[prompt.Choice]string{prompt.ChoiceAny: `{"type":"any"}`},
+	Named:   `{"type":"tool","name":`,
 }
 
-// appendToolMessage appends a response that calls tools, or the result of a tool, which is
-// the user's.
+// appendToolMessage appends a response that calls tools, or a tool's result, which is the user's.
 func appendToolMessage(b []byte, m *prompt.Message) []byte {
 	if m.ToolCallID != "" {
 		b = append(b, `{"role":"user","content":[{"type":"tool_result","tool_use_id":`...)

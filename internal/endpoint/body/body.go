@@ -22,9 +22,8 @@ type Start struct {
 	model []byte // `"model":"…",`, the last of them; empty: none is sent
 }
 
-// NewStart encodes the shared fields: our own, then those that the user adds, which
-// win over ours; a null there takes one of ours away. The fields of taken hold the
-// prompt and cannot be given.
+// NewStart encodes the shared fields: our own, and those that the user adds, which win; a null
+// takes one of ours away. Those of taken hold the prompt.
 func NewStart(own, added map[string]any, taken ...string) (Start, error) {
 	var s Start
 	shared := map[string]any{}
@@ -160,6 +159,12 @@ func Media(p *prompt.Prompt) []*prompt.Part {
 		add(p.Messages[i].Parts)
 	}
 	return list
+}
+
+// AppendNumber appends a field of a whole number.
+func AppendNumber(b []byte, name string, n int) []byte {
+	b = append(AppendString(b, name), ':')
+	return append(strconv.AppendInt(b, int64(n), 10), ',')
 }
 
 // AppendStrings appends texts as a JSON list.

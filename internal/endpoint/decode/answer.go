@@ -31,7 +31,7 @@ func Body(rec *record.Record) ([]byte, bool) {
 	}
 	body := bytes.TrimLeft(bytes.TrimPrefix(rec.Body, bom), " \t\r\n")
 	if len(body) == 0 {
-		Fail(rec, record.BadBody, rec.End, "the answer is empty")
+		Fail(rec, record.BadBody, rec.End, "the response is empty")
 		return nil, false
 	}
 	return body, true

@@ -3,10 +3,9 @@ package decode
 import "github.com/inferometer/inferometer/internal/record"
 
 const (
-	// mostTokens is more than any prompt or answer has.
+	// mostTokens is more than any prompt or response has.
 	mostTokens = 1 << 27
-	// tooMany is what a number of tokens is read as that is larger still. A few of them
-	// add up to no overflow.
+	// tooMany is what larger numbers of tokens are read as. A few of them add up to no overflow.
 	tooMany = 1 << 40
 	// unseen is how many tokens a server may count beyond all that it sent: those that
 	// begin and end a text or a part of it, and what stands around tool calls.
@@ -24,12 +23,11 @@ const (
 // AnyHidden says of hidden tokens that there are some, and not how many.
 const AnyHidden = mostTokens
 
-// Prompt takes over the server's count of the prompt's tokens; -1: it did not count
-// them. One that cannot be is noted and not used.
+// Prompt takes over the server's count of the prompt's tokens; -1: none. An impossible one is only
+// noted.
 func Prompt(x *record.Exchange, n int) { PromptOf(x, n, x.Size) }
 
-// PromptOf is Prompt of a text so many bytes long; 0: that is not known. No token is less
-// than a byte.
+// PromptOf is Prompt of a text of size bytes; 0: not known. No token is less than a byte.
 func PromptOf(x *record.Exchange, n, size int) {
 	in := &x.In
 	most, beyond := mostTokens, unsent

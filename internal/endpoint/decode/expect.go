@@ -42,8 +42,7 @@ func nearer(n, found, hidden int) int {
 	return found
 }
 
-// latin reports whether a text is of a kind that the tokenizer of GPT-2 was made for: nine
-// bytes of ten are ASCII.
+// latin reports whether a text suits GPT-2's tokenizer: nine bytes of ten are ASCII.
 func latin(text []byte) bool {
 	other := 0
 	for _, b := range text {

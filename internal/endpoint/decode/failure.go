@@ -63,8 +63,7 @@ func Message(body []byte) string {
 	return Shorten(string(body))
 }
 
-// compression is the name of the format that a body is compressed in, as far as its first
-// bytes tell; empty: it is none of them.
+// compression is the format that a body is compressed in, by its first bytes; empty: none.
 func compression(body []byte) string {
 	for magic, name := range map[string]string{"\x1f\x8b": "gzip", "\x28\xb5\x2f\xfd": "zstd"} {
 		if bytes.HasPrefix(body, []byte(magic)) {

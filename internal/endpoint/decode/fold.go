@@ -79,8 +79,7 @@ func (s *Events) startTail() {
 	}
 }
 
-// foldMarks gives up the reads that ended before offset end of the response, but for those
-// that events point to and the last.
+// foldMarks gives up reads that ended before offset end, but for those of events and the last.
 func (s *Events) foldMarks(end int) {
 	f, t := &s.fold, s.rec.Tail
 	if f.head == 0 {
@@ -111,8 +110,8 @@ func (r *StreamDecoder) read(take func(e *sse.Event), unterminated bool) (done i
 	return done
 }
 
-// Longest is what endpoint.Decoder has for server-sent events. A response that is none
-// has no events, and ends where it is looked at.
+// Longest is endpoint.Decoder's for server-sent events. Another response ends where it is looked
+// at.
 func Longest(rec *record.Record, from int) (length, end int) {
 	if !Streams(rec) {
 		return 0, len(rec.Body)
@@ -128,8 +127,7 @@ func Longest(rec *record.Record, from int) (length, end int) {
 	return length, from + end
 }
 
-// Streams reports whether a response that is in flight can be read in pieces: it is
-// neither a document nor a page.
+// Streams reports whether a response in flight can be read in pieces: it is no document or page.
 func Streams(rec *record.Record) bool {
 	for _, c := range rec.Body {
 		switch c {

@@ -8,9 +8,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// likeness remembers the bytes before and after the text of an event that carried
-// nothing but one text. An event with the same bytes around another text says the
-// same but for that text, so it need not be parsed.
+// likeness remembers the bytes before and after the text of an event that carried nothing but one
+// text. Another with the same bytes around its text need not be parsed.
 type likeness struct {
 	prefix, suffix []byte
 	label          record.EventKind
@@ -25,8 +24,7 @@ func (r *StreamDecoder) Learn(e *sse.Event, p *Part, label record.EventKind) {
 	r.like = likeness{prefix: data[:p.Start], suffix: data[p.End:], label: label}
 }
 
-// Repeat takes an event that is like the one learnt but for its text, which it appends to
-// p's, and reports whether this is one.
+// Repeat reports whether an event is like the one learnt but for its text, which it appends to p's.
 func (r *StreamDecoder) Repeat(e *sse.Event, p *Part) bool {
 	if string(e.Type) == "error" {
 		return false
@@ -39,8 +37,8 @@ func (r *StreamDecoder) Repeat(e *sse.Event, p *Part) bool {
 	return ok
 }
 
-// append appends the text of an event to text if the event is like the one learnt.
-// Events without text are not.
+// append appends an event's text to text if the event, which must have some, is like the one
+// learnt.
 func (l *likeness) append(text, data []byte) ([]byte, bool) {
 	n := len(l.prefix)
 	if n == 0 || len(data) <= n || !bytes.Equal(data[:n], l.prefix) {

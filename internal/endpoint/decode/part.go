@@ -23,8 +23,7 @@ type Part struct {
 // channels is the number of labels that carry text.
 const channels = int(record.Refusal) + 1
 
-// Begin turns to the next object of the same response. It gives the length of the text
-// before it, for Finish.
+// Begin turns to the response's next object, and gives the length of the text before, for Finish.
 func (p *Part) Begin(data []byte) (before int) {
 	p.Channels, p.Blank, p.Texts, p.Start, p.End = [channels]bool{}, false, 0, 0, 0
 	p.Scan.Reset(data)

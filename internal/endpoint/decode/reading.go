@@ -8,8 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// StreamDecoder is the state of reading a stream of server-sent events with JSON in them,
-// as far as it is the same in every protocol.
+// StreamDecoder is what all protocols share of reading a stream of server-sent events with JSON.
 type StreamDecoder struct {
 	Events
 	Known int  // events of the protocol
@@ -22,6 +21,9 @@ type StreamDecoder struct {
 	event     sse.Event // that is read: here it is not made anew for each
 }
 
+// Decoder is part of [StreamReader].
+func (r *StreamDecoder) Decoder() *StreamDecoder { return r }
+
 // StreamReader reads a stream of one protocol.
 type StreamReader interface {
 	AddEvent(e *sse.Event)   // an event, whatever it is; its offsets are those of the response
@@ -29,8 +31,9 @@ type StreamReader interface {
 	Decoder() *StreamDecoder // which has begun
 }
 
-// Decode fills in a record from its body: with what is left of a stream that was read while it
-// came, or by other, which is given the body.
+// Decode fills in a record's events, text, token counts and finish reason: with what is left of a
+// stream that was read while it came, or by other, which is given the body. A failure that it
+// has already is kept; otherwise one that only the content shows is set.
 func Decode(x *record.Exchange, other func(body []byte)) {
 	if s, ok := x.Reading.(StreamReader); ok {
 		x.Reading = nil
@@ -74,8 +77,7 @@ func Advance(x *record.Exchange, most int, begin func(x *record.Exchange) Stream
 	return done
 }
 
-// Frame takes an event that means the same in every protocol. False: its data
-// should be the protocol's JSON.
+// Frame takes an event that all protocols have. false: its data should be the protocol's JSON.
 func (r *StreamDecoder) Frame(e *sse.Event) bool {
 	switch {
 	case string(e.Type) == "error":
@@ -99,8 +101,7 @@ func (r *StreamDecoder) Frame(e *sse.Event) bool {
 	return true
 }
 
-// Put takes an event of the protocol, or one of which the protocol knows nothing. An
-// error in it is the request's failure.
+// Put takes an event of the protocol, or an unknown one. An error in it is the request's failure.
 func (r *StreamDecoder) Put(e *sse.Event, label record.EventKind, text, tokens int) {
 	if label == record.Unknown {
 		r.unknown++
@@ -119,13 +120,12 @@ func (r *StreamDecoder) Malformed(e *sse.Event, err error) {
 	if e.Unterminated {
 		r.unclosed = true
 	} else if r.malformed == "" {
-		r.malformed = fmt.Sprintf("event %d, at byte %d of the answer, is not JSON: %v", r.Len(), e.Start, err)
+		r.malformed = fmt.Sprintf("event %d, at byte %d of the response, is not JSON: %v", r.Len(), e.Start, err)
 	}
 }
 
-// Judge finds the failures that show once the stream has ended. kind is what its
-// events should have been, and lacks what it should have ended with where it is not
-// closed.
+// Judge finds the failures that show at a stream's end. kind is what its events should have been,
+// lacks what should have closed it.
 func (r *StreamDecoder) Judge(kind string, closed bool, lacks string) {
 	rec := r.rec
 	fail := func(class record.Class, format string, args ...any) {
@@ -136,9 +136,9 @@ func (r *StreamDecoder) Judge(kind string, closed bool, lacks string) {
 	case r.malformed != "":
 		fail(record.BadBody, "%s", r.malformed)
 	case r.unclosed && !r.Done:
-		fail(record.Truncated, "the answer ends in the middle of event %d", r.Len())
+		fail(record.Truncated, "the response ends in the middle of event %d", r.Len())
 	case r.Known == 0 && r.unknown > 0:
-		fail(record.BadBody, "the answer is neither JSON nor a stream of %s events: %s", kind, Message(rec.Body))
+		fail(record.BadBody, "the response is neither JSON nor a stream of %s events: %s", kind, Message(rec.Body))
 	case r.Known == 0:
 		fail(record.BadBody, "the stream holds no events")
 	case !closed:

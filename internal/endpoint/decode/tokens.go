@@ -15,8 +15,8 @@ import (
 type Counter struct {
 	tok prompt.Tokenizer // nil, or the run's own
 	own bool             // tok is the model's own, not one that stands in for it
-	// Plain: what the server counts is taken as it is, and this side counts visible text alone,
-	// that of each event by itself.
+	// Plain: the server's counts are taken as they are, and this side counts each event's visible
+	// text.
 	Plain bool
 	// Thoughts: where a session's call is counted so, what it thinks counts ahead of what is visible.
 	Thoughts bool
@@ -191,10 +191,9 @@ func (c Counter) count(rec *record.Record) int {
 	return int(float64(c.tok.Count(string(rec.Text))) * all / float64(len(rec.Text)))
 }
 
-// tooFew reports whether the server's count of a stream's tokens is smaller than what came.
-// An event with text has a token, unless somebody on the way has cut tokens up: then the
-// tokenizer finds about as many as the server. A count that others came after is none of the
-// whole.
+// tooFew reports whether the server's count of a stream's tokens is smaller than what came. An
+// event with text has a token, unless tokens were cut up on the way: then the tokenizer agrees with
+// the server. A count before the end is none of the whole.
 func (c Counter) tooFew(rec *record.Record, s *Stream) bool {
 	n := s.Total
 	if s.After > 0 && n < s.Tokens {
@@ -282,8 +281,8 @@ func (c Counter) countEvents(events []record.Event, text string, total int) bool
 	return total < 0 || sum == total
 }
 
-// PerEvent lets a tokenizer say how many tokens of the text each event brought, and no
-// fewer than least. It returns their sum.
+// PerEvent lets a tokenizer say how many tokens each event brought, least or more, and returns
+// their sum.
 func PerEvent(placer token.Placer, events []record.Event, text string, least int) (sum int) {
 	cuts := make([]int, 0, len(events))
 	end := 0

@@ -1,5 +1,4 @@
-// Package decodetest is what the tests of decoders share: records to decode, and what
-// came of them in a form that a table can hold.
+// Package decodetest is what tests of decoders share: records to decode, and outcomes for tables.
 package decodetest
 
 import (

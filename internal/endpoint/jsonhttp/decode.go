@@ -11,8 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads the responses of one kind of endpoint. It holds nothing of one response
-// when it reads the next.
+// Decoder reads the responses of one kind of endpoint. It keeps nothing from one to the next.
 type Decoder struct {
 	kind  string
 	count decode.Counter
@@ -23,16 +22,14 @@ func NewDecoder(kind string, tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{kind: kind, count: decode.NewCounter(tok, own)}
 }
 
-// Decode fills in the record's events, text, token counts and finish reason from its
-// body. A failure that it has already is kept, with whatever arrived before it decoded;
-// otherwise one that only the content shows is set.
+// Decode fills in a record, as [decode.Decode] has it.
 func (d *Decoder) Decode(x *record.Exchange) {
 	decode.Decode(x, func(body []byte) {
 		switch {
 		case d.kind == plan.EndpointTGI && body[0] != '{' && body[0] != '[' && body[0] != '<':
 			decode.ReadStream(d.begin(x))
 		case body[0] == '<':
-			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is not JSON: "+decode.Message(x.Body))
+			decode.Lacking(&x.Record, "is not JSON")
 		default:
 			d.decodeUnstreamed(x, body)
 		}
@@ -43,11 +40,11 @@ func (d *Decoder) Decode(x *record.Exchange) {
 func (d *Decoder) lacks(p *piece) string {
 	switch {
 	case d.kind == plan.EndpointRankings && !p.has("rankings"), d.kind == plan.EndpointRerank && !p.list && !p.has("results"):
-		return "the answer holds no ranking: "
+		return "holds no ranking"
 	case d.kind == plan.EndpointRetrieval && !p.has("data") && !p.list:
-		return "the answer has no results for the images: "
+		return "has no results for the images"
 	case d.kind == plan.EndpointTGI && !p.done:
-		return "the answer has no generated_text: "
+		return "has no generated_text"
 	}
 	return ""
 }
@@ -59,20 +56,17 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	err := p.parse(body)
 	rec.Text = p.Text
 	if err != nil {
-		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.NotJSON(rec, err)
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole}
 	lack := d.lacks(&p)
 	switch {
 	case p.failed && d.kind != plan.EndpointTemplate:
-		rec.Text = rec.Text[:0]
-		event.Label = record.Error
-		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
+		decode.ErrorObject(rec)
+		return
 	case lack != "":
-		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, lack+decode.Message(rec.Body))
+		decode.Lacking(rec, lack)
 		return
 	case d.kind == plan.EndpointTGI:
 		rec.Text = append(rec.Text, p.whole...)
@@ -224,15 +218,15 @@ func length(s *jsonscan.Scanner) (n int) {
 
 // streamed is the state of decoding one stream of Text Generation Inference.
 type streamed struct {
-	by     *Decoder
-	x      *record.Exchange
-	rec    *record.Record // of x
-	piece  piece
-	events decode.StreamDecoder
-	empty  int // tokens without text
-	total  int
-	said   int // events with tokens up to the one that said so
-	input  int
+	decode.StreamDecoder
+	by    *Decoder
+	x     *record.Exchange
+	rec   *record.Record // of x
+	piece piece
+	empty int // tokens without text
+	total int
+	said  int // events with tokens up to the one that said so
+	input int
 }
 
 // Advance reads a stream while it comes, as endpoint.Decoder has it.
@@ -246,33 +240,30 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 // begin starts on a stream of server-sent events.
 func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 	st := &streamed{by: d, x: x, rec: &x.Record, total: -1, input: -1}
-	st.events.Begin(&x.Record)
+	st.Begin(&x.Record)
 	st.piece.Text = x.Text
 	return st
 }
 
-// Decoder is part of [decode.StreamReader].
-func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
-
 // AddEvent takes any event.
 func (st *streamed) AddEvent(e *sse.Event) {
-	if !st.events.Frame(e) {
+	if !st.Frame(e) {
 		st.takePiece(e)
 	}
-	st.piece.Text = st.events.Bound(st.piece.Text)
+	st.piece.Text = st.Bound(st.piece.Text)
 }
 
 // End works out what a stream comes to that has been read.
 func (st *streamed) End() {
 	rec := st.rec
-	rec.Events, rec.Text = st.events.List(), st.piece.Text
+	rec.Events, rec.Text = st.List(), st.piece.Text
 	decode.Prompt(st.x, st.input)
-	tokens := st.events.Tokens
+	tokens := st.Tokens
 	st.by.count.Stream(rec, decode.Stream{
-		Total: st.total, Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
+		Total: st.total, Tokens: tokens, After: tokens - st.said, Events: st.Known > 0,
 		OneEach: st.total == tokens || st.total == tokens+st.empty,
 	})
-	st.events.Judge("token", st.events.Done, "the whole text") // which alone closes a stream
+	st.Judge("token", st.Done, "the whole text") // which alone closes a stream
 	decode.Finished(rec)
 }
 
@@ -281,7 +272,7 @@ func (st *streamed) takePiece(e *sse.Event) {
 	p := &st.piece
 	before := len(p.Text)
 	if err := p.parse(e.Data); err != nil {
-		st.events.Malformed(e, err)
+		st.Malformed(e, err)
 		return
 	}
 	label, tokens := record.Unknown, 0
@@ -298,14 +289,14 @@ func (st *streamed) takePiece(e *sse.Event) {
 		label = record.Finish
 	}
 	if p.done {
-		st.events.Done = true
+		st.Done = true
 		st.rec.Finish = finishName(p.finish)
 	}
 	if p.generated >= 0 {
-		st.total, st.said = p.generated, st.events.Tokens+tokens
+		st.total, st.said = p.generated, st.Tokens+tokens
 	}
 	if p.input >= 0 {
 		st.input = p.input
 	}
-	st.events.Put(e, label, len(p.Text)-before, tokens)
+	st.Put(e, label, len(p.Text)-before, tokens)
 }

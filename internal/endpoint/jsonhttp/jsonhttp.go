@@ -1,6 +1,5 @@
-// Package jsonhttp speaks to servers that take JSON and answer in a form of their
-// own: rankings, image retrieval, Text Generation Inference, and any other by a
-// template for its bodies.
+// Package jsonhttp speaks to servers that take JSON in forms of their own: rankings, image
+// retrieval, Text Generation Inference, and others by a template for bodies.
 package jsonhttp
 
 import (
@@ -9,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"strings"
 
@@ -72,10 +70,7 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 		return nil, err
 	}
 	var err error
-	e.Set, err = replica.New(t, o, replica.Protocol{
-		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, path(t.Endpoint, streamed)) },
-		Streamed: streamed,
-	})
+	e.Set, err = replica.New(t, o, replica.Protocol{Path: path(t.Endpoint, streamed), Encode: e.encode, Streamed: streamed})
 	return e, err
 }
 
@@ -107,8 +102,7 @@ func (e *Endpoint) prepare(t plan.Target, streamed bool) error {
 	return err
 }
 
-// splitParameters takes the parameters of Text Generation Inference out of the fields
-// that a user adds.
+// splitParameters takes the parameters of Text Generation Inference out of a user's fields.
 func splitParameters(fields map[string]any) (others, parameters map[string]any) {
 	others, parameters = map[string]any{}, map[string]any{"details": true}
 	for name, value := range fields {
@@ -141,19 +135,7 @@ func (e *Endpoint) parseTemplate(name string) error {
 	return err
 }
 
-// Prepare encodes a request.
-func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	b, err := e.encode(p)
-	if err != nil {
-		return nil, err
-	}
-	return e.Call(p, b), nil
-}
-
 func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
-	if p.Body != nil {
-		return p.Body, nil
-	}
 	switch e.kind {
 	case plan.EndpointRankings:
 		b := append(e.start.Begin(p), `"query":{"text":`...)
@@ -239,8 +221,7 @@ func (e *Endpoint) generate(p *prompt.Prompt) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// render makes a body by the template: what it renders, or the only element of the
-// list that it renders.
+// render makes a body by the template: what it renders, or that list's only element.
 func (e *Endpoint) render(p *prompt.Prompt) ([]byte, error) {
 	text := body.Plain(p)
 	texts := []any{}

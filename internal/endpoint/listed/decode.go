@@ -29,24 +29,24 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	decode.Decode(x, func(body []byte) {
 		rec := &x.Record
 		if body[0] != '{' && body[0] != '[' {
-			decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+decode.Message(rec.Body))
+			decode.Lacking(rec, "is not JSON")
 			return
 		}
 		r := response{kind: &d.kind, prompt: -1}
 		if err := r.parse(body); err != nil {
-			decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+			decode.NotJSON(rec, err)
 			return
 		}
 		event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole}
 		switch {
 		case r.failed && r.results == 0:
-			event.Label = record.Error
-			decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
+			decode.ErrorObject(rec)
+			return
 		case r.results == 0:
-			decode.Fail(rec, record.BadBody, rec.End, "the answer "+d.kind.lacks+": "+decode.Message(rec.Body))
+			decode.Lacking(rec, d.kind.lacks)
 			return
 		case r.hollow:
-			decode.Fail(rec, record.BadBody, rec.End, "the answer "+d.kind.lacks+" in one of its results")
+			decode.Fail(rec, record.BadBody, rec.End, "the response "+d.kind.lacks+" in one of its results")
 			return
 		default:
 			x.Media = x.Media || !d.own

@@ -3,8 +3,6 @@
 package listed
 
 import (
-	"net/url"
-
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/body"
 	"github.com/inferometer/inferometer/internal/endpoint/replica"
@@ -65,21 +63,11 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	if e.start, err = body.NewStart(own, t.Body, taken...); err != nil {
 		return nil, err
 	}
-	e.Set, err = replica.New(t, o, replica.Protocol{
-		URL: func(base string) (*url.URL, error) { return replica.URL(base, t.Path, e.kind.path) },
-	})
+	e.Set, err = replica.New(t, o, replica.Protocol{Path: e.kind.path, Encode: e.encode})
 	return e, err
 }
 
-// Prepare encodes a request.
-func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	return e.Call(p, e.encode(p)), nil
-}
-
-func (e *Endpoint) encode(p *prompt.Prompt) []byte {
-	if p.Body != nil {
-		return p.Body
-	}
+func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
 	b := e.start.Begin(p)
 	text := body.Plain(p)
 	if e.kind.query != "" {
@@ -92,7 +80,7 @@ func (e *Endpoint) encode(p *prompt.Prompt) []byte {
 		texts = []string{text} // a prompt without any is its own
 	}
 	if e.kind.alone && len(texts) == 1 {
-		return append(body.AppendString(b, texts[0]), '}')
+		return append(body.AppendString(b, texts[0]), '}'), nil
 	}
-	return append(body.AppendStrings(b, texts), '}')
+	return append(body.AppendStrings(b, texts), '}'), nil
 }

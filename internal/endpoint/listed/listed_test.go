@@ -37,14 +37,13 @@ func TestBodies(t *testing.T) {
 		{plan.EndpointClassify, nil, prompt.Prompt{Text: "q", Model: "a"}, `{"model":"a","input":"q"}`},
 		{plan.EndpointPooling, nil, several, `{"model":"mock","input":["a","\"b\""]}`},
 		{plan.EndpointImages, func(t *plan.Target) { t.Body = map[string]any{"n": 2, "size": "64x64"} }, prompt.Prompt{Text: "a cat"}, `{"n":2,"size":"64x64","model":"mock","prompt":"a cat"}`},
-		{plan.EndpointScore, nil, prompt.Prompt{Body: []byte(`{"own":1}`)}, `{"own":1}`},
 	} {
 		e, err := newEndpoint(tt.name, tt.change)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(e.encode(&tt.prompt)); got != tt.want {
-			t.Errorf("%s: %s\nwant\n%s", tt.name, got, tt.want)
+		if got, err := e.encode(&tt.prompt); err != nil || string(got) != tt.want {
+			t.Errorf("%s: %s, %v\nwant\n%s", tt.name, got, err, tt.want)
 		}
 	}
 	if _, err := newEndpoint(plan.EndpointScore, func(t *plan.Target) { t.Body = map[string]any{"text_1": 1} }); err == nil {
@@ -69,21 +68,21 @@ func TestResponses(t *testing.T) {
 			record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, "whole", ""},
 		{plan.EndpointJinaRerank, `{"results":[{"index":0,"relevance_score":1,"document":{"text":"a"}}],"usage":{"prompt_tokens":7,"total_tokens":7}}`, media, "whole", ""},
 		{plan.EndpointJinaRerank, `[{"index":0,"score":1.5,"document":"a"}]`, record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, "whole", ""},
-		{plan.EndpointJinaRerank, `{"results":[]}`, own, "", `bad_body: the answer holds no ranking: {"results":[]}`},
-		{plan.EndpointJinaRerank, `{"results":[{"index":0}]}`, own, "", "bad_body: the answer holds no ranking in one of its results"},
+		{plan.EndpointJinaRerank, `{"results":[]}`, own, "", `bad_body: the response holds no ranking: {"results":[]}`},
+		{plan.EndpointJinaRerank, `{"results":[{"index":0}]}`, own, "", "bad_body: the response holds no ranking in one of its results"},
 		{plan.EndpointScore, `{"data":[{"index":0,"object":"score","score":0.25}],"usage":{"prompt_tokens":7}}`, media, "whole", ""},
-		{plan.EndpointScore, `{"data":[{"score":null}]}`, own, "", "bad_body: the answer holds no score in one of its results"},
+		{plan.EndpointScore, `{"data":[{"score":null}]}`, own, "", "bad_body: the response holds no score in one of its results"},
 		{plan.EndpointClassify, `{"data":[{"index":0,"label":"a","probs":[0.5,0.5],"num_classes":2}],"usage":{"prompt_tokens":7}}`, server, "whole", ""},
-		{plan.EndpointClassify, `{"data":[{"probs":[]}]}`, own, "", "bad_body: the answer holds no classes in one of its results"},
+		{plan.EndpointClassify, `{"data":[{"probs":[]}]}`, own, "", "bad_body: the response holds no classes in one of its results"},
 		{plan.EndpointPooling, `{"data":[{"object":"pooling","data":[[0.1,0.2]]}],"usage":{"prompt_tokens":7}}`, server, "whole", ""},
 		{plan.EndpointPooling, `{"data":[{"data":"AAAA"}]}`, own, "whole", ""},
 		{plan.EndpointImages, `{"created":1,"data":[{"b64_json":"AAAA"}],"usage":{"input_tokens":7,"output_tokens":9}}`, media, "whole", ""},
 		{plan.EndpointImages, `{"data":[{"url":"http://x"}]}`, record.Tokens{N: 3, Source: record.FromTokenizer, Local: -1}, "whole", ""},
-		{plan.EndpointImages, `{"data":[{"b64_json":""}]}`, own, "", "bad_body: the answer holds no image in one of its results"},
+		{plan.EndpointImages, `{"data":[{"b64_json":""}]}`, own, "", "bad_body: the response holds no image in one of its results"},
 		{plan.EndpointImages, `{"error":{"message":"boom"}}`, own, "error", "stream_error: boom"},
 		{plan.EndpointPooling, `{"detail":"boom"}`, own, "error", "stream_error: boom"},
-		{plan.EndpointPooling, `{]`, own, "", "bad_body: the answer is not JSON: byte 1: expected a string"},
-		{plan.EndpointPooling, "<title>x</title>", own, "", "bad_body: the answer is not JSON: HTML page: x"},
+		{plan.EndpointPooling, `{]`, own, "", "bad_body: the response is not JSON: byte 1: expected a string"},
+		{plan.EndpointPooling, "<title>x</title>", own, "", "bad_body: the response is not JSON: HTML page: x"},
 	} {
 		rec := decodetest.Answered(c.body)
 		NewDecoder(c.name).Decode(rec)

@@ -2,15 +2,13 @@ package openai
 
 import (
 	"errors"
-	"strconv"
 
 	"github.com/inferometer/inferometer/internal/endpoint/body"
 	"github.com/inferometer/inferometer/internal/plan"
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// bodyEncoder builds request bodies. The parts that all bodies share are encoded
-// once; what differs is appended by hand.
+// bodyEncoder builds request bodies. Shared parts are encoded once; what differs is appended.
 type bodyEncoder struct {
 	kind      Kind
 	start     body.Start
@@ -56,26 +54,19 @@ func newBodyEncoder(kind Kind, t plan.Target, d plan.Data) (bodyEncoder, error) 
 }
 
 func (e *bodyEncoder) encode(p *prompt.Prompt) ([]byte, error) {
-	if p.Body != nil {
-		return p.Body, nil
-	}
 	start := &e.start
 	if p.Tools != nil {
 		start = &e.ending
 	}
 	b := start.Begin(p)
 	if e.limits && p.Output > 0 {
-		b = append(b, `"max_tokens":`...)
-		b = strconv.AppendInt(b, int64(p.Output), 10)
-		b = append(b, ',')
+		b = body.AppendNumber(b, "max_tokens", p.Output)
 		if e.minTokens && p.Tools == nil {
-			b = append(b, `"min_tokens":`...)
-			b = strconv.AppendInt(b, int64(p.Output), 10)
-			b = append(b, ',')
+			b = body.AppendNumber(b, "min_tokens", p.Output)
 		}
 	}
 	if e.tools && p.Tools != nil {
-		b = appendTools(b, p.Tools)
+		b = tools.Append(b, p.Tools)
 	}
 	switch {
 	case e.kind == Embeddings:

@@ -5,8 +5,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// chunk is what one JSON object of a response says: an event of a stream, or the
-// whole of a response that was not streamed.
+// chunk is what one JSON object of a response says: an event of a stream, or a whole response.
 type chunk struct {
 	decode.Part
 	first   bool   // only the first choice of the list counts
@@ -35,8 +34,7 @@ func unknown() usage { return usage{-1, -1, -1, -1} }
 
 func (u usage) known() bool { return u.prompt >= 0 || u.completion >= 0 }
 
-// parse reads a chunk. It appends the chunk's text to c.Text; on an error c.Text is
-// as it was before.
+// parse reads a chunk and appends its text to c.Text, but on an error.
 func (c *chunk) parse(data []byte) error {
 	c.reset()
 	before := c.Begin(data)

@@ -8,33 +8,27 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Decoder reads the responses of OpenAI-compatible servers. It holds nothing of one
-// answer when it reads the next.
+// Decoder reads responses of OpenAI-compatible servers. It keeps nothing from one to the next.
 type Decoder struct {
 	kind  Kind
 	count decode.Counter
-	// First: of several choices in an event, or in a response, only the first of the list
-	// counts.
+	// First: of several choices in an event or a response only the first counts.
 	First bool
 }
 
-// NewDecoder makes a decoder for responses of one kind. The model's own tokenizer
-// counts beside the server; one that stands in for it counts only responses in one
-// piece that the server did not count. Without any that is left undone.
+// NewDecoder makes a decoder whose tokens are counted as by [decode.NewCounter].
 func NewDecoder(kind Kind, tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{kind: kind, count: decode.NewCounter(tok, own)}
 }
 
-// Decode fills in the record's events, text, token counts and finish reason from its
-// body. A failure that it has already is kept, with whatever arrived before it decoded;
-// otherwise one that only the content shows is set.
+// Decode fills in a record, as [decode.Decode] has it.
 func (d *Decoder) Decode(x *record.Exchange) {
 	decode.Decode(x, func(body []byte) {
 		switch {
 		case body[0] == '{':
 			d.decodeUnstreamed(x)
 		case body[0] == '<' || d.kind == Embeddings:
-			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
+			decode.Lacking(&x.Record, "is neither JSON nor a stream of events")
 		default:
 			d.stream(x)
 		}
@@ -49,13 +43,11 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	err := c.parse(bytes.TrimPrefix(rec.Body, []byte("\xef\xbb\xbf")))
 	rec.Text = c.Text
 	if err != nil {
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.NotJSON(rec, err)
 		return
 	}
 	if c.failed {
-		rec.Text = rec.Text[:0]
-		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
-		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
+		decode.ErrorObject(rec)
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole, Text: len(rec.Text)}
@@ -63,23 +55,21 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange) {
 	rec.Finish = finishName(c.finish)
 	switch {
 	case d.kind == Embeddings && !c.data:
-		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, "the answer holds no embedding: "+decode.Message(rec.Body))
+		decode.Lacking(rec, "holds no embedding")
 		return
 	case d.kind == Embeddings && c.hollow:
 		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, "the answer holds an empty embedding")
+		decode.Fail(rec, record.BadBody, rec.End, "the response holds an empty embedding")
 		return
 	case d.kind == Embeddings:
 		rec.Text = rec.Text[:0]
 		event.Text = 0
 	case !c.choices && !c.transcript:
-		rec.Text = rec.Text[:0]
-		what := "choices"
+		what := "has no choices"
 		if d.kind == Transcriptions {
-			what = "text"
+			what = "has no text"
 		}
-		decode.Fail(rec, record.BadBody, rec.End, "the answer has no "+what+": "+decode.Message(rec.Body))
+		decode.Lacking(rec, what)
 		return
 	default:
 		event.Tokens = d.count.CountUnstreamed(rec, c.usage.completion, c.usage.hidden)
@@ -100,8 +90,7 @@ func (d *Decoder) takeUsage(x *record.Exchange, u usage) {
 	}
 }
 
-// finishName is a finish reason as a string, without an allocation for those that
-// servers give all the time.
+// finishName is a finish reason as a string, without an allocation for the usual ones.
 func finishName(b []byte) string {
 	for _, usual := range [...]string{"length", "stop", "tool_calls", "content_filter"} {
 		if string(b) == usual {

@@ -7,11 +7,11 @@ import (
 )
 
 type streamed struct {
-	by     *Decoder
-	x      *record.Exchange
-	rec    *record.Record // of x
-	chunk  chunk
-	events decode.StreamDecoder
+	decode.StreamDecoder
+	by    *Decoder
+	x     *record.Exchange
+	rec   *record.Record // of x
+	chunk chunk
 
 	usage    usage // the last that was said
 	said     int   // events with tokens up to that
@@ -33,7 +33,7 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int {
 // begin starts on a stream of server-sent events.
 func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 	st := d.newStreamed(x)
-	st.events.Begin(&x.Record)
+	st.Begin(&x.Record)
 	return &st
 }
 
@@ -46,38 +46,34 @@ func (d *Decoder) newStreamed(x *record.Exchange) streamed {
 // called by an interface, and nothing is on the heap.
 func (d *Decoder) stream(x *record.Exchange) {
 	st := d.newStreamed(x)
-	st.events.Begin(&x.Record)
+	st.Begin(&x.Record)
 	var scan sse.Scanner
 	scan.Reset(x.Body)
 	var e sse.Event // outside the loop, which would copy it
 	for scan.Next(&e) {
-		if !st.events.Repeat(&e, &st.chunk.Part) && !st.events.Frame(&e) {
+		if !st.Repeat(&e, &st.chunk.Part) && !st.Frame(&e) {
 			st.takeChunk(&e)
 		}
 	}
 	st.End()
 }
 
-// Decoder is part of [decode.StreamReader].
-func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
-
 // AddEvent takes any event.
 func (st *streamed) AddEvent(e *sse.Event) {
-	if !st.events.Repeat(e, &st.chunk.Part) && !st.events.Frame(e) {
+	if !st.Repeat(e, &st.chunk.Part) && !st.Frame(e) {
 		st.takeChunk(e)
 	}
-	st.chunk.Text = st.events.Bound(st.chunk.Text)
+	st.chunk.Text = st.Bound(st.chunk.Text)
 }
 
 // End works out what a stream comes to that has been read.
 func (st *streamed) End() {
 	rec := st.rec
-	rec.Events, rec.Text = st.events.List(), st.chunk.Text
+	rec.Events, rec.Text = st.List(), st.chunk.Text
 	st.by.takeUsage(st.x, st.usage)
 	st.by.countStream(st)
-	// A finish reason, [DONE] or a usage on its own closes a stream: some servers leave
-	// out one or two of them.
-	st.events.Judge("chat or completion", rec.Finish != "" || st.events.Done || st.closed, "a finish reason or [DONE]")
+	// A finish reason, [DONE] or a usage on its own closes a stream: servers may leave out others.
+	st.Judge("chat or completion", rec.Finish != "" || st.Done || st.closed, "a finish reason or [DONE]")
 	decode.Finished(rec)
 }
 
@@ -86,7 +82,7 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	c := &st.chunk
 	before := len(c.Text)
 	if err := c.parse(e.Data); err != nil {
-		st.events.Malformed(e, err)
+		st.Malformed(e, err)
 		return
 	}
 	label := c.label()
@@ -110,7 +106,7 @@ func (st *streamed) takeChunk(e *sse.Event) {
 	}
 	if c.usage.known() {
 		st.usage = c.usage
-		st.said = st.events.Tokens
+		st.said = st.Tokens
 		if label.IsToken() {
 			st.said++
 		}
@@ -119,8 +115,8 @@ func (st *streamed) takeChunk(e *sse.Event) {
 		st.rec.Finish = finishName(c.finish)
 	}
 	st.several = st.several || c.others
-	st.events.Put(e, label, text, tokens)
+	st.Put(e, label, text, tokens)
 	if c.learnable() && !e.Joined {
-		st.events.Learn(e, &c.Part, label)
+		st.Learn(e, &c.Part, label)
 	}
 }

@@ -180,18 +180,18 @@ func TestFailures(t *testing.T) {
 		{"error in plain JSON", `{"error":{"message":"no such model"}}`, "error", "stream_error: no such model"},
 		{"ends without a finish reason", data(role, content), "role content", "truncated: the stream ends after 2 events without a finish reason or [DONE]"},
 		{"usage in each chunk is no end", data(chatUsage(`{"content":"a"}`, 1)), "content", "truncated: the stream ends after 1 events without a finish reason or [DONE]"},
-		{"ends in an event", data(role, content) + `data: {"choices":[{"del`, "role content unknown", "truncated: the answer ends in the middle of event 3"},
-		{"broken JSON", data(content, `{"choices":[}`, "[DONE]"), "content unknown done", fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 12: expected a value", len(data(content)))},
-		{"not an object", data(`"x"`, "[DONE]"), "unknown done", "bad_body: event 1, at byte 0 of the answer, is not JSON: byte 0: expected an object"},
-		{"another protocol", data(`{"token":{"text":"a"}}`), "unknown", `bad_body: the answer is neither JSON nor a stream of chat or completion events: {"token":{"text":"a"}}`},
-		{"plain text", "upstream is gone\n", "unknown", "bad_body: the answer is neither JSON nor a stream of chat or completion events: upstream is gone"},
-		{"compressed", "\x1f\x8b\x08\x00\x01\x02", "unknown", "bad_body: the answer is neither JSON nor a stream of chat or completion events: compressed data (gzip), which was not requested: turn compression off in the server, or leave out the Accept-Encoding header"},
-		{"HTML", "<!DOCTYPE html><html><head><TITLE>Sign in &amp; go</TITLE></head></html>", "", "bad_body: the answer is neither JSON nor a stream of events: HTML page: Sign in & go"},
-		{"empty", "", "", "bad_body: the answer is empty"},
+		{"ends in an event", data(role, content) + `data: {"choices":[{"del`, "role content unknown", "truncated: the response ends in the middle of event 3"},
+		{"broken JSON", data(content, `{"choices":[}`, "[DONE]"), "content unknown done", fmt.Sprintf("bad_body: event 2, at byte %d of the response, is not JSON: byte 12: expected a value", len(data(content)))},
+		{"not an object", data(`"x"`, "[DONE]"), "unknown done", "bad_body: event 1, at byte 0 of the response, is not JSON: byte 0: expected an object"},
+		{"another protocol", data(`{"token":{"text":"a"}}`), "unknown", `bad_body: the response is neither JSON nor a stream of chat or completion events: {"token":{"text":"a"}}`},
+		{"plain text", "upstream is gone\n", "unknown", "bad_body: the response is neither JSON nor a stream of chat or completion events: upstream is gone"},
+		{"compressed", "\x1f\x8b\x08\x00\x01\x02", "unknown", "bad_body: the response is neither JSON nor a stream of chat or completion events: compressed data (gzip), which was not requested: turn compression off in the server, or leave out the Accept-Encoding header"},
+		{"HTML", "<!DOCTYPE html><html><head><TITLE>Sign in &amp; go</TITLE></head></html>", "", "bad_body: the response is neither JSON nor a stream of events: HTML page: Sign in & go"},
+		{"empty", "", "", "bad_body: the response is empty"},
 		{"no events", ": ping\n\n", "comment", "bad_body: the stream holds no events"},
 		{"nothing but the end", data("[DONE]"), "done", "bad_body: the stream holds no events"},
-		{"plain JSON that is broken", `{"choices":[`, "", "bad_body: the answer is not JSON: byte 12: expected a value"},
-		{"plain JSON without choices", `{"status":"ok"}`, "", `bad_body: the answer has no choices: {"status":"ok"}`},
+		{"plain JSON that is broken", `{"choices":[`, "", "bad_body: the response is not JSON: byte 12: expected a value"},
+		{"plain JSON without choices", `{"status":"ok"}`, "", `bad_body: the response has no choices: {"status":"ok"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := decodetest.Answered(c.body)
@@ -266,15 +266,15 @@ func TestEmbeddings(t *testing.T) {
 		t.Error(diff)
 	}
 	for body, want := range map[string]string{
-		`{"data":[]}`: `bad_body: the answer holds no embedding: {"data":[]}`,
-		`{"data":[{"embedding":[1]},{"embedding":[]}]}`: "bad_body: the answer holds an empty embedding",
-		`{"data":[{"embedding":""}]}`:                   "bad_body: the answer holds an empty embedding",
-		`{"data":[{"embedding":[[]]}]}`:                 "bad_body: the answer holds an empty embedding",
-		`{"data":[{"embedding":null}]}`:                 "bad_body: the answer holds an empty embedding",
+		`{"data":[]}`: `bad_body: the response holds no embedding: {"data":[]}`,
+		`{"data":[{"embedding":[1]},{"embedding":[]}]}`: "bad_body: the response holds an empty embedding",
+		`{"data":[{"embedding":""}]}`:                   "bad_body: the response holds an empty embedding",
+		`{"data":[{"embedding":[[]]}]}`:                 "bad_body: the response holds an empty embedding",
+		`{"data":[{"embedding":null}]}`:                 "bad_body: the response holds an empty embedding",
 		`{"data":[{"embedding":"AACAPw=="}]}`:           "",
 		`{"data":[{"embedding":[[0.5]]}]}`:              "",
 		`{"data":[{"probs":[0.5]}]}`:                    "",
-		"data: {}\n\n":                                  "bad_body: the answer is neither JSON nor a stream of events: {}",
+		"data: {}\n\n":                                  "bad_body: the response is neither JSON nor a stream of events: {}",
 		`{"error":"oops"}`:                              "stream_error: oops",
 	} {
 		rec := decodetest.Answered(body)

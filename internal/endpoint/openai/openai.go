@@ -1,10 +1,7 @@
-// Package openai speaks the OpenAI HTTP protocol: chat completions, completions and
-// transcriptions, streamed and not, and embeddings.
+// Package openai speaks OpenAI's HTTP protocol: chats, completions, transcriptions and embeddings.
 package openai
 
 import (
-	"net/url"
-
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/decode"
 	"github.com/inferometer/inferometer/internal/endpoint/replica"
@@ -48,45 +45,20 @@ func (k Kind) path() string {
 	}
 }
 
-// Endpoint is an OpenAI-compatible server, or several replicas of one.
-type Endpoint struct {
-	*replica.Set
-	body bodyEncoder
-	form *formEncoder // of transcriptions; else nil
-}
-
-// New makes an Endpoint of a target whose model is known.
-func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
+// New makes an endpoint of a target whose model is known.
+func New(t plan.Target, o endpoint.Options) (*replica.Set, error) {
 	kind := Kind(t.Endpoint)
 	body, err := newBodyEncoder(kind, t, o.Data)
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{body: body}
-	ctype := ""
+	p := replica.Protocol{Path: kind.path(), Encode: body.encode, Streamed: t.Streaming && kind != Embeddings}
 	if kind == Transcriptions {
-		ctype = formType
-		if e.form, err = newFormEncoder(t); err != nil {
+		form, err := newFormEncoder(t)
+		if err != nil {
 			return nil, err
 		}
+		p.Type, p.Encode = formType, form.encode
 	}
-	e.Set, err = replica.New(t, o, replica.Protocol{
-		Type:     ctype,
-		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, kind.path()) },
-		Streamed: t.Streaming && kind != Embeddings,
-	})
-	return e, err
-}
-
-// Prepare encodes a request.
-func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	encode := e.body.encode
-	if e.form != nil {
-		encode = e.form.encode
-	}
-	body, err := encode(p)
-	if err != nil {
-		return nil, err
-	}
-	return e.Call(p, body), nil
+	return replica.New(t, o, p)
 }

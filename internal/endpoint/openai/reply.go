@@ -52,8 +52,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Reply reads what the first choice says. The body is read anew:
-// only sessions that send tool calls back ask for it.
+// Reply reads what the first choice says, anew: only sessions that send tool calls back ask for it.
 func (d *Decoder) Reply(rec *record.Record) prompt.Response {
 	r := reply{calls: map[int]*prompt.ToolCall{}}
 	if body := bytes.TrimLeft(rec.Body, " \r\n\t\xef\xbb\xbf"); len(body) > 0 && body[0] == '{' {

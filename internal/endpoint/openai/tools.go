@@ -5,37 +5,11 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// appendTools appends what the model may call, and how free it is to.
-func appendTools(b []byte, t *prompt.Tools) []byte {
-	b = append(b, `"tools":[`...)
-	for i := range t.List {
-		tool := &t.List[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"type":"function","function":{"name":`...)
-		b = body.AppendString(b, tool.Name)
-		if tool.Description != "" {
-			b = append(b, `,"description":`...)
-			b = body.AppendString(b, tool.Description)
-		}
-		if tool.Parameters != nil {
-			b = append(b, `,"parameters":`...)
-			b = append(b, tool.Parameters...)
-		}
-		b = append(b, '}', '}')
-	}
-	b = append(b, ']', ',')
-	switch t.Choice {
-	case prompt.ChoiceNone:
-		b = append(b, `"tool_choice":"none",`...)
-	case prompt.ChoiceAny:
-		b = append(b, `"tool_choice":"required",`...)
-	case prompt.ChoiceNamed:
-		b = append(b, `"tool_choice":{"type":"function","function":{"name":`...)
-		b = append(body.AppendString(b, t.Name), '}', '}', ',')
-	}
-	return b
+// tools is how a request names them.
+var tools = body.ToolForm{
+	Open: `{"type":"function","function":{"name":`, Schema: "parameters", Close: "}}",
+	Choices: map[prompt.Choice]string{prompt.ChoiceNone: `"none"`, prompt.ChoiceAny: `"required"`},
+	Named:   `{"type":"function","function":{"name":`,
 }
 
 func appendCalls(b []byte, calls []prompt.ToolCall) []byte {

@@ -77,9 +77,6 @@ func appendField(b []byte, name, value string) []byte {
 }
 
 func (e *formEncoder) encode(p *prompt.Prompt) ([]byte, error) {
-	if p.Body != nil {
-		return p.Body, nil
-	}
 	media := body.Media(p)
 	i := slices.IndexFunc(media, func(part *prompt.Part) bool { return part.Kind == prompt.Audio && part.URL == "" })
 	if i < 0 {

@@ -24,7 +24,7 @@ func decodeResponse(rec *record.Record, tensors bool) {
 		return
 	}
 	if tensors && !predicts(body) {
-		decode.Fail(rec, record.BadBody, rec.End, "the answer holds no outputs: "+decode.Message(rec.Body))
+		decode.Lacking(rec, "holds no outputs")
 		return
 	}
 	if len(rec.Marks) > 0 {

@@ -1,5 +1,5 @@
-// Package predict speaks the HTTP APIs of TensorFlow Serving and of TorchServe: one
-// answer to each request of tensors, or of a file.
+// Package predict speaks the HTTP APIs of TensorFlow Serving, with tensors, and TorchServe, with
+// files.
 package predict
 
 import (
@@ -66,19 +66,13 @@ func NewTensorFlow(t plan.Target, o endpoint.Options) (*TensorFlow, error) {
 	if e.model, err = ask(where.String()+"/metadata", t, o, e.signature); err != nil {
 		return nil, err
 	}
-	e.Set, err = replica.New(t, o, replica.Protocol{URL: func(base string) (*url.URL, error) {
-		u, err := replica.URL(base, t.Path, usual)
-		if err == nil {
-			u.Path += ":predict"
-		}
-		return u, err
-	}})
+	e.Set, err = replica.New(t, o, replica.Protocol{Path: usual, Verb: ":predict", Encode: e.encode})
 	return e, err
 }
 
-// With is the endpoint, with the model's tensors.
-func (e *TensorFlow) With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint {
-	out := e.Set.With(prepare)
+// Endpoint is the endpoint, with the model's tensors.
+func (e *TensorFlow) Endpoint() endpoint.Endpoint {
+	out := e.Set.Endpoint()
 	out.Tensors = e.model
 	return out
 }
@@ -113,16 +107,13 @@ func ask(where string, t plan.Target, o endpoint.Options, signature string) (*te
 	return m, nil
 }
 
-// Prepare encodes a request, its tensors by their names.
-func (e *TensorFlow) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	if p.Body != nil {
-		return e.Call(p, p.Body), nil
-	}
+// encode writes tensors by their names.
+func (e *TensorFlow) encode(p *prompt.Prompt) ([]byte, error) {
 	if p.Inputs == nil {
 		return nil, message.Errorf("TensorFlow Serving takes tensors, not prompts: set %v", message.InputData)
 	}
 	if body, ok := e.bodies.Load(p.Inputs); ok {
-		return e.Call(p, body.([]byte)), nil
+		return body.([]byte), nil
 	}
 	tensors, _, err := p.Inputs.Build(e.model.Inputs, e.model.Outputs, e.model.MaxBatch > 0)
 	if err != nil {
@@ -141,7 +132,7 @@ func (e *TensorFlow) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
 	}
 	body = append(body, '}', '}')
 	e.bodies.Store(p.Inputs, body)
-	return e.Call(p, body), nil
+	return body, nil
 }
 
 // appendNested writes a tensor as lists in lists, as its shape says.
@@ -187,27 +178,25 @@ func NewTorch(t plan.Target, o endpoint.Options) (*Torch, error) {
 		t.Headers = map[string]string{"Content-Type": "application/octet-stream", "Accept": "*/*"}
 	}
 	var err error
-	e.Set, err = replica.New(t, o, replica.Protocol{URL: func(base string) (*url.URL, error) {
-		return replica.URL(base, t.Path, "/predictions/"+url.PathEscape(t.Model))
-	}})
+	e.Set, err = replica.New(t, o, replica.Protocol{Path: "/predictions/" + url.PathEscape(t.Model), Encode: e.encode})
 	return e, err
 }
 
-// Prepare makes a request of the file that the data names.
-func (e *Torch) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+// encode reads the file that the data names.
+func (e *Torch) encode(p *prompt.Prompt) ([]byte, error) {
 	name, err := fileOf(p)
 	if err != nil {
 		return nil, err
 	}
 	if body, ok := e.files.Load(name); ok {
-		return e.Call(p, body.([]byte)), nil
+		return body.([]byte), nil
 	}
 	body, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading the TorchServe input file: %w", err)
 	}
 	e.files.Store(name, body)
-	return e.Call(p, body), nil
+	return body, nil
 }
 
 // fileOf is the path that a request's data gives.

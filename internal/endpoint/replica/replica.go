@@ -1,6 +1,5 @@
-// Package replica is the HTTP side that protocols share: a set of servers that
-// requests are dealt out to, their clients, the headers of every request and those
-// that tie the requests of a session together.
+// Package replica is the HTTP side that protocols share: a set of servers that requests are dealt
+// out to, their clients, and the headers of all requests and of sessions.
 package replica
 
 import (
@@ -30,8 +29,12 @@ import (
 
 // Protocol is what protocols differ in.
 type Protocol struct {
-	// URL is where requests go, given one of the target's.
-	URL func(base string) (*url.URL, error)
+	// Path is where servers have the endpoint, unless the plan says otherwise.
+	Path string
+	// Verb follows the path, whichever it is.
+	Verb string
+	// Encode makes the bodies of prompts that bring none.
+	Encode func(p *prompt.Prompt) ([]byte, error)
 	// Auth are the fields that carry the API key; nil means as a bearer token.
 	Auth     func(key string) []http1.Field
 	Fields   []http1.Field // of the protocol's own
@@ -42,6 +45,7 @@ type Protocol struct {
 // Set is one server or several replicas of it.
 type Set struct {
 	replicas []replica
+	encode   func(p *prompt.Prompt) ([]byte, error)
 	streamed bool
 	ownID    bool // requests get an X-Request-Id of ours
 	runID    string
@@ -70,7 +74,7 @@ const requestID = "X-Request-Id"
 
 // New makes a Set of a target.
 func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
-	s := &Set{streamed: p.Streamed, runID: o.RunID, ownID: !t.Plain(), session: t.Session, keepRequests: o.KeepRequests}
+	s := &Set{encode: p.Encode, streamed: p.Streamed, runID: o.RunID, ownID: !t.Plain(), session: t.Session, keepRequests: o.KeepRequests}
 	if s.session.Token != "" {
 		s.tokens = map[string]string{}
 	}
@@ -93,10 +97,11 @@ func New(t plan.Target, o endpoint.Options, p Protocol) (*Set, error) {
 }
 
 func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (replica, error) {
-	u, err := p.URL(raw)
+	u, err := URL(raw, t.Path, p.Path)
 	if err != nil {
 		return replica{}, err
 	}
+	u.Path += p.Verb
 	through, err := proxy.For(t, u, o.Getenv)
 	if err != nil {
 		return replica{}, err
@@ -121,9 +126,8 @@ func newReplica(raw string, t plan.Target, o endpoint.Options, p Protocol) (repl
 	return r, nil
 }
 
-// URL is where requests go: usual is the protocol's path, path what the plan has in
-// place of it. A base URL that already ends in the usual path, or in /v1, is not
-// extended twice.
+// URL is where requests go: usual is the protocol's path, path what the plan has in place of it. A
+// base URL that ends in the usual path or /v1 is not extended twice.
 func URL(base, path, usual string) (*url.URL, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -151,8 +155,7 @@ func URL(base, path, usual string) (*url.URL, error) {
 	return u, nil
 }
 
-// ModelsURL is where a server lists its models, whichever of the usual endpoints the base
-// URL names.
+// ModelsURL is where a server lists its models, whichever usual endpoint the base URL names.
 func ModelsURL(base string) (*url.URL, error) {
 	const messages, chat = "/v1/messages", "/v1/chat/completions"
 	u, err := URL(strings.TrimSuffix(strings.TrimRight(base, "/"), messages), "", chat)
@@ -211,22 +214,21 @@ func fields(t plan.Target, key string, u *url.URL, p Protocol) []http1.Field {
 }
 
 // Opener makes endpoints with the constructor of a concrete one that embeds a Set.
-func Opener[E interface {
-	Prepare(p *prompt.Prompt) (endpoint.Call, error)
-	With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint
-}](construct func(t plan.Target, o endpoint.Options) (E, error)) func(plan.Target, endpoint.Options) (endpoint.Endpoint, error) {
+func Opener[E interface{ Endpoint() endpoint.Endpoint }](
+	construct func(t plan.Target, o endpoint.Options) (E, error),
+) func(plan.Target, endpoint.Options) (endpoint.Endpoint, error) {
 	return func(t plan.Target, o endpoint.Options) (endpoint.Endpoint, error) {
 		e, err := construct(t, o)
 		if err != nil {
 			return endpoint.Endpoint{}, err
 		}
-		return e.With(e.Prepare), nil
+		return e.Endpoint(), nil
 	}
 }
 
-// With is the set as an endpoint whose requests are prepared in a way of their own.
-func (s *Set) With(prepare func(p *prompt.Prompt) (endpoint.Call, error)) endpoint.Endpoint {
-	e := endpoint.Endpoint{Prepare: prepare, Close: s.Close, Warm: s.Preconnect, KernelStamps: s.replicas[0].stamps}
+// Endpoint is the set as an endpoint.
+func (s *Set) Endpoint() endpoint.Endpoint {
+	e := endpoint.Endpoint{Prepare: s.Prepare, Close: s.Close, Warm: s.Preconnect, KernelStamps: s.replicas[0].stamps}
 	for _, r := range s.replicas {
 		e.URLs = append(e.URLs, r.url)
 	}
@@ -254,6 +256,18 @@ func (s *Set) Close() error {
 		errs = append(errs, r.client.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// Prepare encodes a request.
+func (s *Set) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
+	body := p.Body
+	if body == nil {
+		var err error
+		if body, err = s.encode(p); err != nil {
+			return nil, err
+		}
+	}
+	return s.Call(p, body), nil
 }
 
 // Call makes a request of a prompt's body.
@@ -303,8 +317,7 @@ type call struct {
 	media   bool   // the prompt has or may have images, sound or video
 }
 
-// hasMedia reports whether a prompt has more than text in it. What a body of the user's has
-// it is unknown.
+// hasMedia reports whether a prompt has more than text, or a body of the user's, which may.
 func hasMedia(p *prompt.Prompt) bool {
 	return p.Parts != nil || p.Body != nil || slices.ContainsFunc(p.Messages, func(m prompt.Message) bool { return m.Parts != nil })
 }
@@ -349,8 +362,7 @@ func (c *call) Do(ctx context.Context, rec *record.Exchange) {
 	}
 }
 
-// refresh encodes the request again where the session got another token after it
-// was prepared.
+// refresh encodes the request again if the session has another token by now.
 func (c *call) refresh(r *replica) {
 	token := c.set.tokenOf(c.session)
 	if token == c.token {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -54,9 +55,7 @@ func TestSessions(t *testing.T) {
 			target := plan.Default().Target
 			target.URLs, target.HTTP2 = []string{"http://" + l.Addr().String()}, http2
 			target.Session = plan.SessionHeaders{ID: "x-session", Token: "x-token"}
-			set, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{
-				URL: func(base string) (*url.URL, error) { return URL(base, "", "/v1/chat/completions") },
-			})
+			set, err := New(target, endpoint.Options{Clock: timedconn.NewClock(), TLS: new(tls.Config), RunID: "run"}, Protocol{Path: "/v1/chat/completions"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,6 +95,33 @@ func TestSessions(t *testing.T) {
 				t.Errorf("the session's token changed from %q to %q", lines[2].Token, lines[4].Token)
 			}
 		})
+	}
+}
+
+// TestOwnBodies: a body that a prompt brings is sent as it is, and others are made.
+func TestOwnBodies(t *testing.T) {
+	target := plan.Default().Target
+	target.URLs = []string{"http://localhost:1"}
+	set, err := New(target, endpoint.Options{Clock: timedconn.NewClock()}, Protocol{Path: "/x", Verb: ":y", Encode: func(p *prompt.Prompt) ([]byte, error) {
+		if p.Text == "" {
+			return nil, errors.New("no text")
+		}
+		return []byte(p.Text), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if url := set.Endpoint().URLs[0]; url != "http://localhost:1/x:y" {
+		t.Errorf("requests go to %s", url)
+	}
+	for want, p := range map[string]prompt.Prompt{"made": {Text: "made"}, `{"own":1}`: {Text: "made", Body: []byte(`{"own":1}`), Model: "m", Output: 9}} {
+		c, err := set.Prepare(&p)
+		if err != nil || string(c.(*call).request.Body()) != want {
+			t.Errorf("%v, %v, want %s", c, err, want)
+		}
+	}
+	if _, err := set.Prepare(&prompt.Prompt{}); err == nil {
+		t.Error("a prompt that cannot be encoded")
 	}
 }
 

@@ -10,23 +10,19 @@ import (
 // Decoder reads responses of the API. It holds nothing of one response when it reads the next.
 type Decoder struct{ count decode.Counter }
 
-// NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
-// that stands in for it counts only responses in one piece that the server did not
-// count. Without any that is left undone.
+// NewDecoder makes a decoder whose tokens are counted as by [decode.NewCounter].
 func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{count: decode.NewCounter(tok, own)}
 }
 
-// Decode fills in the record's events, text, token counts and finish reason from its
-// body. A failure that it has already is kept, with whatever arrived before it decoded;
-// otherwise one that only the content shows is set.
+// Decode fills in a record, as [decode.Decode] has it.
 func (d *Decoder) Decode(x *record.Exchange) {
 	decode.Decode(x, func(body []byte) {
 		switch body[0] {
 		case '{':
 			d.decodeUnstreamed(x, body)
 		case '<', '[':
-			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
+			decode.Lacking(&x.Record, "is neither JSON nor a stream of events")
 		default:
 			decode.ReadStream(d.begin(x))
 		}
@@ -44,16 +40,13 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec.Text = e.Text
 	switch {
 	case err != nil:
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.NotJSON(rec, err)
 		return
 	case e.failed():
-		rec.Text = rec.Text[:0]
-		rec.Events = append(rec.Events, record.Event{Mark: len(rec.Marks) - 1, Label: record.Error})
-		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
+		decode.ErrorObject(rec)
 		return
 	case !e.output:
-		rec.Text = rec.Text[:0]
-		decode.Fail(rec, record.BadBody, rec.End, "the answer has no output: "+decode.Message(rec.Body))
+		decode.Lacking(rec, "has no output")
 		return
 	}
 	d.takeUsage(x, e.usage)
@@ -76,11 +69,11 @@ func (d *Decoder) takeUsage(x *record.Exchange, u usage) {
 }
 
 type streamed struct {
-	by     *Decoder
-	x      *record.Exchange
-	rec    *record.Record // of x
-	event  event
-	events decode.StreamDecoder
+	decode.StreamDecoder
+	by    *Decoder
+	x     *record.Exchange
+	rec   *record.Record // of x
+	event event
 
 	usage  usage
 	said   int  // events with tokens up to the one with the usage
@@ -97,37 +90,33 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int { return decode.Adva
 // begin starts on a stream of server-sent events.
 func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 	st := &streamed{by: d, x: x, rec: &x.Record, usage: unknownUsage()}
-	st.events.Begin(&x.Record)
+	st.Begin(&x.Record)
 	st.event.Text = x.Text
 	return st
 }
 
-// Decoder is part of [decode.StreamReader].
-func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
-
 // AddEvent takes any event.
 func (st *streamed) AddEvent(e *sse.Event) {
-	if st.events.Repeat(e, &st.event.Part) {
+	if st.Repeat(e, &st.event.Part) {
 		st.deltas++
-	} else if !st.events.Frame(e) { // some gateways add [DONE]
+	} else if !st.Frame(e) { // some gateways add [DONE]
 		st.takeEvent(e)
 	}
-	st.event.Text = st.events.Bound(st.event.Text)
+	st.event.Text = st.Bound(st.event.Text)
 }
 
 // End works out what a stream comes to that has been read.
 func (st *streamed) End() {
 	d, rec := st.by, st.rec
-	rec.Events, rec.Text = st.events.List(), st.event.Text
+	rec.Events, rec.Text = st.List(), st.event.Text
 	d.takeUsage(st.x, st.usage)
-	total, tokens := st.usage.output, st.events.Tokens
+	total, tokens := st.usage.output, st.Tokens
 	d.count.Stream(rec, decode.Stream{
-		Total: total, Hidden: st.usage.hidden, Tokens: tokens, After: tokens - st.said, Events: st.events.Known > 0,
-		// A token without text, such as half a character, has an event too; the one that
-		// ends the response has none.
+		Total: total, Hidden: st.usage.hidden, Tokens: tokens, After: tokens - st.said, Events: st.Known > 0,
+		// A token without text has an event too; the one that ends the response has none.
 		OneEach: !st.whole && (total == tokens || total == tokens+st.empty || rec.Finish == "stop" && total == tokens+st.empty+1),
 	})
-	st.events.Judge("response", rec.Finish != "", "response.completed")
+	st.Judge("response", rec.Finish != "", "response.completed")
 	decode.Finished(rec)
 }
 
@@ -137,7 +126,7 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	before := ev.begin(e.Data, e.Type)
 	ev.taking = st.wanted(ev.kind)
 	if err := ev.parse(before); err != nil {
-		st.events.Malformed(e, err)
+		st.Malformed(e, err)
 		return
 	}
 	label := ev.label()
@@ -160,14 +149,14 @@ func (st *streamed) takeEvent(e *sse.Event) {
 	}
 	st.called = st.called || ev.called
 	if ev.usage != unknownUsage() {
-		st.usage, st.said = ev.usage, st.events.Tokens+tokens
+		st.usage, st.said = ev.usage, st.Tokens+tokens
 	}
 	if ev.kind == ended {
 		st.rec.Finish = ev.finish(st.called)
 	}
-	st.events.Put(e, label, text, tokens)
+	st.Put(e, label, text, tokens)
 	if ev.kind == delta && ev.Texts == 1 && !e.Joined {
-		st.events.Learn(e, &ev.Part, label)
+		st.Learn(e, &ev.Part, label)
 	}
 }
 
@@ -179,7 +168,7 @@ func (st *streamed) wanted(k kind) taking {
 		return takeName
 	case k == itemDone && st.deltas == 0 && st.inCall:
 		return takeArguments
-	case k == itemDone && st.deltas == 0, k == ended && st.events.Tokens == 0:
+	case k == itemDone && st.deltas == 0, k == ended && st.Tokens == 0:
 		return takeAll
 	}
 	return takeNothing

@@ -103,9 +103,9 @@ func TestResponses(t *testing.T) {
 		{"cancelled", stream(says(text, "a"), ends("cancelled", "", 1)),
 			decodetest.Decoded{Labels: "content finish", Texts: []string{"a"}, Tokens: []int{1}, Finish: "cancelled", In: serverIn, Out: server(1), Cached: 4, Failure: `aborted: the server ended the response with finish reason "cancelled"`}},
 		{"a chat", "data: {\"choices\":[]}\n\n",
-			decodetest.Decoded{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer is neither JSON nor a stream of response events: {"choices":[]}`}},
+			decodetest.Decoded{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the response is neither JSON nor a stream of response events: {"choices":[]}`}},
 		{"broken", stream(begin) + "event: response.output_text.delta\ndata: {]\n\n",
-			decodetest.Decoded{Labels: "role unknown", In: ownIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the answer, is not JSON: byte 1: expected a string", len(stream(begin)))}},
+			decodetest.Decoded{Labels: "role unknown", In: ownIn, Out: events(0), Cached: -1, Failure: fmt.Sprintf("bad_body: event 2, at byte %d of the response, is not JSON: byte 1: expected a string", len(stream(begin)))}},
 
 		{"one piece", `{"object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"type":"reasoning","summary":[],"content":[{"type":"reasoning_text","text":"hm "}]},` +
 			message + `],"usage":{"input_tokens":7,"output_tokens":3,"output_tokens_details":{"reasoning_tokens":1}}}`,
@@ -115,9 +115,9 @@ func TestResponses(t *testing.T) {
 		{"failed in one piece", `{"object":"response","status":"failed","error":{"message":"boom"},"output":[]}`,
 			decodetest.Decoded{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: boom"}},
 		{"no output", `{"choices":[]}`,
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no output: {"choices":[]}`}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the response has no output: {"choices":[]}`}},
 		{"a page", "<title>x</title>",
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: x"}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the response is neither JSON nor a stream of events: HTML page: x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := decodetest.Answered(c.body)

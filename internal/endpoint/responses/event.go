@@ -82,8 +82,7 @@ type usage struct{ input, output, cached, hidden int }
 
 func unknownUsage() usage { return usage{-1, -1, -1, -1} }
 
-// begin turns to the next object of a response, whose kind has to be found out first: what
-// its fields mean depends on it.
+// begin turns to the next object of a response and finds its kind, which its fields depend on.
 func (e *event) begin(data, name []byte) (before int) {
 	*e = event{Part: e.Part, usage: unknownUsage()}
 	if e.kind, e.text = kindOf(name); e.kind == foreign {
@@ -105,8 +104,7 @@ func (e *event) begin(data, name []byte) (before int) {
 	return e.Begin(data)
 }
 
-// parse reads an event whose kind is known. It appends its text to e.Text; on an error
-// e.Text is as it was before.
+// parse reads an event whose kind is known and appends its text to e.Text, but on an error.
 func (e *event) parse(before int) error {
 	s := &e.Scan
 	s.Object()

@@ -1,11 +1,7 @@
-// Package responses speaks OpenAI's responses API, streamed and not, as OpenAI, vLLM and
-// gateways serve it.
+// Package responses speaks OpenAI's responses API, as OpenAI, vLLM and gateways serve it.
 package responses
 
 import (
-	"net/url"
-	"strconv"
-
 	"github.com/inferometer/inferometer/internal/endpoint"
 	"github.com/inferometer/inferometer/internal/endpoint/body"
 	"github.com/inferometer/inferometer/internal/endpoint/decode"
@@ -39,8 +35,8 @@ type Endpoint struct {
 	tools     bool // tools may be named
 }
 
-// New makes an Endpoint of a target whose model is known. Responses are not kept by the
-// server unless the plan says so.
+// New makes an Endpoint of a target whose model is known. Servers keep responses only if the plan
+// says so.
 func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	shared := map[string]any{"model": t.Model, "store": false}
 	if t.Streaming {
@@ -67,41 +63,24 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	if e.start, err = body.NewStart(shared, t.Body, "input"); err != nil {
 		return nil, err
 	}
-	e.Set, err = replica.New(t, o, replica.Protocol{
-		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, path) },
-		Streamed: t.Streaming,
-	})
+	e.Set, err = replica.New(t, o, replica.Protocol{Path: path, Encode: e.encode, Streamed: t.Streaming})
 	return e, err
 }
 
-// Prepare encodes a request.
-func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	b, err := e.encode(p)
-	if err != nil {
-		return nil, err
-	}
-	return e.Call(p, b), nil
-}
-
 func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
-	if p.Body != nil {
-		return p.Body, nil
-	}
 	start := &e.start
 	if p.Tools != nil {
 		start = &e.ending
 	}
 	b := start.Begin(p)
 	if e.limits && p.Output > 0 {
-		b = append(b, `"max_output_tokens":`...)
-		b = append(strconv.AppendInt(b, int64(p.Output), 10), ',')
+		b = body.AppendNumber(b, "max_output_tokens", p.Output)
 		if e.minTokens && p.Tools == nil {
-			b = append(b, `"min_tokens":`...)
-			b = append(strconv.AppendInt(b, int64(p.Output), 10), ',')
+			b = body.AppendNumber(b, "min_tokens", p.Output)
 		}
 	}
 	if e.tools && p.Tools != nil {
-		b = appendTools(b, p.Tools)
+		b = tools.Append(b, p.Tools)
 	}
 	b = append(b, `"input":`...)
 	if len(p.Messages) == 0 && p.Parts == nil {
@@ -124,37 +103,9 @@ func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
 	return append(b, ']', '}'), nil
 }
 
-// appendTools appends what the model may call, and how free it is to.
-func appendTools(b []byte, t *prompt.Tools) []byte {
-	b = append(b, `"tools":[`...)
-	for i := range t.List {
-		tool := &t.List[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"type":"function","name":`...)
-		b = body.AppendString(b, tool.Name)
-		if tool.Description != "" {
-			b = append(b, `,"description":`...)
-			b = body.AppendString(b, tool.Description)
-		}
-		b = append(b, `,"parameters":`...)
-		if tool.Parameters != nil {
-			b = append(b, tool.Parameters...)
-		} else {
-			b = append(b, `{"type":"object","properties":{}}`...)
-		}
-		b = append(b, '}')
-	}
-	b = append(b, ']', ',')
-	switch t.Choice {
-	case prompt.ChoiceNone:
-		b = append(b, `"tool_choice":"none",`...)
-	case prompt.ChoiceAny:
-		b = append(b, `"tool_choice":"required",`...)
-	case prompt.ChoiceNamed:
-		b = append(b, `"tool_choice":{"type":"function","name":`...)
-		b = append(body.AppendString(b, t.Name), '}', ',')
-	}
-	return b
+// tools is how a request names them.
+var tools = body.ToolForm{
+	Open: `{"type":"function","name":`, Schema: "parameters", Always: true, Close: "}",
+	Choices: map[prompt.Choice]string{prompt.ChoiceNone: `"none"`, prompt.ChoiceAny: `"required"`},
+	Named:   `{"type":"function","name":`,
 }

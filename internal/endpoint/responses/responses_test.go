@@ -57,7 +57,6 @@ func TestBodies(t *testing.T) {
 			`{"type":"function_call_output","call_id":"c1","output":"noon"},{"role":"assistant","content":[{"type":"output_text","text":"so"}]},{"own":1},` +
 			`{"role":"user","content":[{"text":"x","type":"input_text"},{"detail":"low","image_url":"http://x","type":"input_image"}]},` +
 			`{"type":"function_call_output","call_id":"c1","output":"y"},{"role":"user","content":"z"}]}`},
-		{plan.Data{}, nil, prompt.Prompt{Body: []byte(`{"own":1}`)}, `{"own":1}`},
 	} {
 		e, err := newEndpoint(t, tt.data, tt.change)
 		if err != nil {

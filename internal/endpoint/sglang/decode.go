@@ -13,22 +13,19 @@ import (
 // Decoder reads responses of /generate. It holds nothing of one response when it reads the next.
 type Decoder struct{ count decode.Counter }
 
-// NewDecoder makes a decoder. The model's own tokenizer counts beside the server; one
-// that stands in for it counts only responses that the server did not count.
+// NewDecoder makes a decoder whose tokens are counted as by [decode.NewCounter].
 func NewDecoder(tok prompt.Tokenizer, own bool) *Decoder {
 	return &Decoder{count: decode.NewCounter(tok, own)}
 }
 
-// Decode fills in the record's events, text, token counts and finish reason from its
-// body. A failure that it has already is kept, with whatever arrived before it decoded;
-// otherwise one that only the content shows is set.
+// Decode fills in a record, as [decode.Decode] has it.
 func (d *Decoder) Decode(x *record.Exchange) {
 	decode.Decode(x, func(body []byte) {
 		switch body[0] {
 		case '{', '[':
 			d.decodeUnstreamed(x, body)
 		case '<':
-			decode.Fail(&x.Record, record.BadBody, x.End, "the answer is neither JSON nor a stream of events: "+decode.Message(x.Body))
+			decode.Lacking(&x.Record, "is neither JSON nor a stream of events")
 		default:
 			decode.ReadStream(d.begin(x))
 		}
@@ -40,16 +37,16 @@ func (d *Decoder) decodeUnstreamed(x *record.Exchange, body []byte) {
 	rec := &x.Record
 	var p piece
 	if err := p.parse(body); err != nil {
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is not JSON: "+err.Error())
+		decode.NotJSON(rec, err)
 		return
 	}
 	event := record.Event{Mark: len(rec.Marks) - 1, Label: record.Whole}
 	switch {
 	case p.failed:
-		event.Label = record.Error
-		decode.Fail(rec, record.StreamError, rec.End, decode.Message(rec.Body))
+		decode.ErrorObject(rec)
+		return
 	case !p.told && p.ids < 0:
-		decode.Fail(rec, record.BadBody, rec.End, "the answer has no text: "+decode.Message(rec.Body))
+		decode.Lacking(rec, "has no text")
 		return
 	default:
 		rec.Text = jsonscan.AppendUnescaped(rec.Text, p.text)
@@ -166,12 +163,12 @@ func (p *piece) metaField(key []byte) {
 }
 
 type streamed struct {
-	by     *Decoder
-	x      *record.Exchange
-	rec    *record.Record // of x
-	piece  piece
-	text   []byte // of the response so far, as much as is kept
-	events decode.StreamDecoder
+	decode.StreamDecoder
+	by    *Decoder
+	x     *record.Exchange
+	rec   *record.Record // of x
+	piece piece
+	text  []byte // of the response so far, as much as is kept
 
 	last   piece  // what was said last of each kind, without its text
 	sofar  []byte // all of the text so far, as it stands between quotes
@@ -188,32 +185,29 @@ func (d *Decoder) Advance(x *record.Exchange, most int) int { return decode.Adva
 // begin starts on a stream of server-sent events.
 func (d *Decoder) begin(x *record.Exchange) decode.StreamReader {
 	st := &streamed{by: d, x: x, rec: &x.Record, text: x.Text, output: -1, summed: true, last: piece{prompt: -1, cached: -1}}
-	st.events.Begin(&x.Record)
+	st.Begin(&x.Record)
 	return st
 }
 
-// Decoder is part of [decode.StreamReader].
-func (st *streamed) Decoder() *decode.StreamDecoder { return &st.events }
-
 // AddEvent takes any event.
 func (st *streamed) AddEvent(e *sse.Event) {
-	if !st.events.Frame(e) {
+	if !st.Frame(e) {
 		st.takePiece(e)
 	}
-	st.text = st.events.Bound(st.text)
+	st.text = st.Bound(st.text)
 }
 
 // End works out what a stream comes to that has been read.
 func (st *streamed) End() {
 	d, rec := st.by, st.rec
-	rec.Events, rec.Text = st.events.List(), st.text
+	rec.Events, rec.Text = st.List(), st.text
 	d.takePrompt(st.x, &st.last)
-	tokens := st.events.Tokens
+	tokens := st.Tokens
 	d.count.Stream(rec, decode.Stream{
-		Total: st.output, Hidden: st.last.hidden(), Tokens: tokens, After: tokens - st.said, Sums: st.summed, Events: st.events.Known > 0,
+		Total: st.output, Hidden: st.last.hidden(), Tokens: tokens, After: tokens - st.said, Sums: st.summed, Events: st.Known > 0,
 		OneEach: st.output == tokens || st.output == tokens+st.empty,
 	})
-	st.events.Judge("generate", rec.Finish != "" || st.events.Done, "a finish reason or [DONE]")
+	st.Judge("generate", rec.Finish != "" || st.Done, "a finish reason or [DONE]")
 	decode.Finished(rec)
 }
 
@@ -221,7 +215,7 @@ func (st *streamed) End() {
 func (st *streamed) takePiece(e *sse.Event) {
 	p := &st.piece
 	if err := p.parse(e.Data); err != nil {
-		st.events.Malformed(e, err)
+		st.Malformed(e, err)
 		return
 	}
 	before, known := len(st.text), p.told || p.ids >= 0 || p.output >= 0
@@ -250,13 +244,13 @@ func (st *streamed) takePiece(e *sse.Event) {
 		st.rec.Finish = string(p.finish)
 	}
 	if p.output >= 0 {
-		st.output, st.said = p.output, st.events.Tokens
+		st.output, st.said = p.output, st.Tokens
 		if label == record.Content {
 			st.said++
 		}
 	}
 	st.keep(p)
-	st.events.Put(e, label, len(st.text)-before, tokens)
+	st.Put(e, label, len(st.text)-before, tokens)
 }
 
 func (st *streamed) keep(p *piece) {
@@ -291,8 +285,7 @@ func (st *streamed) addText(p *piece) {
 	st.text = jsonscan.AppendUnescaped(st.text, own)
 }
 
-// shared is how long a beginning two texts between quotes have in common, up to the last
-// escape, which may go on.
+// shared is how long two quoted texts begin alike, up to the last escape, which may go on.
 func shared(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 
 	"github.com/inferometer/inferometer/internal/endpoint"
@@ -70,26 +69,11 @@ func New(t plan.Target, o endpoint.Options) (*Endpoint, error) {
 	if e.start, err = body.NewStart(own, added, "text", "input_ids"); err != nil {
 		return nil, err
 	}
-	e.Set, err = replica.New(t, o, replica.Protocol{
-		URL:      func(base string) (*url.URL, error) { return replica.URL(base, t.Path, path) },
-		Streamed: t.Streaming,
-	})
+	e.Set, err = replica.New(t, o, replica.Protocol{Path: path, Encode: e.encode, Streamed: t.Streaming})
 	return e, err
 }
 
-// Prepare encodes a request.
-func (e *Endpoint) Prepare(p *prompt.Prompt) (endpoint.Call, error) {
-	b, err := e.encode(p)
-	if err != nil {
-		return nil, err
-	}
-	return e.Call(p, b), nil
-}
-
 func (e *Endpoint) encode(p *prompt.Prompt) ([]byte, error) {
-	if p.Body != nil {
-		return p.Body, nil
-	}
 	shared := *p
 	shared.Model = "" // an adapter has a field of its own
 	b := e.start.Begin(&shared)

@@ -43,7 +43,6 @@ func TestBodies(t *testing.T) {
 		}, prompt.Prompt{Text: "hi", Output: 3}, `{"return_logprob":false,"stream":true,"sampling_params":{"max_new_tokens":9,"temperature":0},"text":"hi"}`},
 		{plan.Data{}, nil, prompt.Prompt{Messages: []prompt.Message{{Content: "a"}, {Content: "b", Parts: []prompt.Part{{Text: "b"}, image}}}},
 			`{"stream":true,"image_data":["data:image/png;base64,YWJj"],"text":"a\nb"}`},
-		{plan.Data{}, nil, prompt.Prompt{Body: []byte(`{"own":1}`)}, `{"own":1}`},
 	} {
 		e, err := newEndpoint(t, tt.data, tt.change)
 		if err != nil {
@@ -109,9 +108,9 @@ func TestResponses(t *testing.T) {
 		{"cut off", pieces(first),
 			decodetest.Decoded{Labels: "content", Texts: []string{" a"}, Tokens: []int{1}, In: serverIn, Out: server(1), Cached: 2, Failure: "truncated: the stream ends after 1 events without a finish reason or [DONE]"}},
 		{"a chat", pieces(`{"choices":[]}`),
-			decodetest.Decoded{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer is neither JSON nor a stream of generate events: {"choices":[]}`}},
+			decodetest.Decoded{Labels: "unknown", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the response is neither JSON nor a stream of generate events: {"choices":[]}`}},
 		{"broken", pieces("{]", last),
-			decodetest.Decoded{Labels: "unknown content", Texts: []string{" a\n b"}, Tokens: []int{2}, Finish: "length", In: serverIn, Out: server(2), Cached: 2, Failure: "bad_body: event 1, at byte 0 of the answer, is not JSON: byte 1: expected a string"}},
+			decodetest.Decoded{Labels: "unknown content", Texts: []string{" a\n b"}, Tokens: []int{2}, Finish: "length", In: serverIn, Out: server(2), Cached: 2, Failure: "bad_body: event 1, at byte 0 of the response, is not JSON: byte 1: expected a string"}},
 		{"one piece", last,
 			decodetest.Decoded{Labels: "whole", Texts: []string{" a\n b"}, Tokens: []int{2}, Finish: "length", In: serverIn, Out: server(2), Cached: 2}},
 		{"a list", "[" + last + "]",
@@ -119,11 +118,11 @@ func TestResponses(t *testing.T) {
 		{"ids in one piece", `{"output_ids":[1,2],` + meta("2", `{"type":"length"}`),
 			decodetest.Decoded{Labels: "whole", Texts: []string{""}, Tokens: []int{2}, Finish: "length", In: serverIn, Out: server(2), Cached: 2}},
 		{"no text", `{"x":1}`,
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the answer has no text: {"x":1}`}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: `bad_body: the response has no text: {"x":1}`}},
 		{"an error in one piece", `{"error":{"message":"boom"}}`,
 			decodetest.Decoded{Labels: "error", In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "stream_error: boom"}},
 		{"a page", "<title>x</title>",
-			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the answer is neither JSON nor a stream of events: HTML page: x"}},
+			decodetest.Decoded{In: ownIn, Out: record.Tokens{Local: -1}, Cached: -1, Failure: "bad_body: the response is neither JSON nor a stream of events: HTML page: x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := decodetest.Answered(c.body)

@@ -36,8 +36,7 @@ type Event struct {
 type Scanner struct {
 	body []byte
 	pos  int
-	// Offsets of the next LF and CR at or after pos, len(body) where there is
-	// none. They are kept so that no byte is searched twice.
+	// Offsets of the next LF and CR at or after pos, or len(body): no byte is searched twice.
 	lf, cr int
 	joined []byte
 }

@@ -205,12 +205,12 @@ func eventsCoresRow() row {
 				l.Miss(table.NameOurs, err)
 				return l
 			}
-			l.Add("server", "", "%d write(s) for each answer of %d events:", writes, events)
+			l.Add("server", "", "%d write(s) for each response of %d events:", writes, events)
 			g.report(&l, table.NameOurs, "event", events, []int{n})
 			rates[writes] = events * g.rate(table.NameOurs, n)
 		}
 		if sp.judged(&l, manyCores) {
-			l.AtLeast("events/s, answers in one write", rates[1], 5_000_000, "")
+			l.AtLeast("events/s, responses in one write", rates[1], 5_000_000, "")
 		}
 		return l
 	}}

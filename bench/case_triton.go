@@ -152,7 +152,7 @@ func firstTokenErrors(dir string, truth []truthfile.Request) ([]time.Duration, e
 		out = append(out, time.Duration(f.start.UnixNano()+int64(at)-written).Abs())
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no answers in %s", strings.TrimSpace(dir))
+		return nil, fmt.Errorf("no responses in %s", strings.TrimSpace(dir))
 	}
 	return out, nil
 }

@@ -43,7 +43,7 @@ func waitRow() row {
 		}
 		b.waits(ctx, s, sp, l, all, b.reps)
 	}
-	return row{"many cores: last answer → end of the program, 16 streamed events", withCanned(canned.Spec{Events: 16}, measure)}
+	return row{"many cores: last response → end of the program, 16 streamed events", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 // millionWaitRow is the same after a million requests.
@@ -55,7 +55,7 @@ func millionWaitRow() row {
 		}
 		b.waits(ctx, s, sp, l, all, 1)
 	}
-	return row{"many cores: last answer → end of the program, 1,000,000 requests, not streamed", withCanned(canned.Spec{Events: 16}, measure)}
+	return row{"many cores: last response → end of the program, 1,000,000 requests, not streamed", withCanned(canned.Spec{Events: 16}, measure)}
 }
 
 func (b *bench) waits(ctx context.Context, s *server, sp split, l *table.Line, all []drain, reps int) {

@@ -87,7 +87,7 @@ func coordinatorRow() row {
 		l.Add(table.NameOurs, table.Show(stats.Microseconds(f.cpu)/float64(f.kept), " µs"), "CPU of the coordinator per record; %s requests of %d workers, %s answered by the server, %s records kept; the coordinator's core %.0f %% busy, done %s after its workers",
 			table.Thousands(f.sent), workers, table.Thousands(served), table.Thousands(f.kept), 100*f.cpu.Seconds()/lasts.Seconds(), table.Show(f.behind.Seconds(), " s"))
 		// One response more is that to the request which checks the server ahead of the run.
-		l.Must("every answer has its record", "", "", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
+		l.Must("every response has its record", "", "", f.failed == 0 && f.kept == f.sent && (served == f.kept || served == f.kept+1))
 		l.AtLeast("records/s", float64(f.kept)/lasts.Seconds(), 0.99*workers*rate, "")
 		l.AtMost("coordinator done after its workers", f.behind.Seconds(), 5, " s")
 		return l

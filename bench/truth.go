@@ -53,7 +53,7 @@ func compareStamps(dir string, truth []truthfile.Request) ([]stampError, error) 
 		return nil, err
 	}
 	if join.unmatched > 0 {
-		return nil, fmt.Errorf("%d of %d answers do not match the server's log: %s", join.unmatched, join.requests, join.example)
+		return nil, fmt.Errorf("%d of %d responses do not match the server's log: %s", join.unmatched, join.requests, join.example)
 	}
 	for i := range join.errors {
 		join.errors[i].kernel += time.Duration(f.start.UnixNano())

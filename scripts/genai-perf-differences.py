@@ -263,10 +263,10 @@ ROWS = {
     "goodput": odd_answers,
     # differs: genai-goodput-unknown
     "goodput with an unknown metric": unknown_objective,
-    "an answer of Triton's that begins with the prompt": "internal/tool/genaiperf:TestGenerateIsEnough",
+    "a response of Triton's that begins with the prompt": "internal/tool/genaiperf:TestGenerateIsEnough",
     "an input of the form that a Triton model lacks, such as `exclude_input_in_output`": "internal/prompt/shaped:TestTensors",
     # differs: genai-second-token
-    "time to second token of a Triton answer with one token": one_token,
+    "time to second token of a Triton response with one token": one_token,
     "24.03: time to first token of a chat": "internal/tool/genaiperf/dialect:TestFaithful",
     "24.03, 24.04: output tokens": "internal/tool/genaiperf/dialect:TestEarlyOutputTokens",
     "24.03: tokens are made and counted": "internal/tool/genaiperf:TestRowsOfThePages",

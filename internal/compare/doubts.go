@@ -225,7 +225,7 @@ func (p *pair) doubts(t *Table) []string {
 		switch r.Metric {
 		case "output_sequence_length", "input_sequence_length":
 			if d := r.Delta.Relative; d != nil && math.Abs(*d) >= lengthShare {
-				what, then := "Answers", "latency and throughput are of different work"
+				what, then := "Responses", "latency and throughput are of different work"
 				if r.Metric == "input_sequence_length" {
 					what, then = "Prompts", "time to first token and throughput are of different work"
 				}

@@ -30,7 +30,7 @@ func TestDoubts(t *testing.T) {
 	}{
 		{name: "alike", a: made{seed: 1}, b: made{seed: 2}},
 		{name: "the same prompts", a: made{seed: 1}, b: made{seed: 1}, want: []string{"same prompts"}},
-		{name: "longer answers", a: made{seed: 1}, b: made{seed: 2, tokens: 9}, want: []string{"Answers of a have 8 tokens on average and those of b 9"}},
+		{name: "longer answers", a: made{seed: 1}, b: made{seed: 2, tokens: 9}, want: []string{"Responses of a have 8 tokens on average and those of b 9"}},
 		{name: "failures", a: made{seed: 1}, b: made{seed: 2, change: func(rec *record.Record) {
 			if rec.Seq%4 == 0 {
 				fail(rec)

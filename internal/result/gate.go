@@ -14,8 +14,7 @@ import (
 // Gate is a condition on which the user wants the run to fail or to pass, and what was found.
 type Gate struct {
 	Gate string `json:"gate"` // as it was written
-	// Unless: the condition must be shown to hold, or the run fails. Else it fails if the condition
-	// holds.
+	// Unless: the condition must be shown to hold, or the run fails; else it fails if it holds.
 	Unless bool    `json:"fail_unless,omitempty"`
 	Stage  int     `json:"stage"`           // -1: no stage is the one that it is about
 	Where  string  `json:"where,omitempty"` // the level in words
@@ -24,8 +23,8 @@ type Gate struct {
 	Unit   string  `json:"unit"`
 	// Difference: value, bound and interval are about how far a side is from the first.
 	Difference bool `json:"difference,omitempty"`
-	// Interval is what the value lies in, for a difference between two sides and for a condition
-	// that must be shown to hold.
+	// Interval is what the value lies in, for a difference and for a condition that must be shown
+	// to hold.
 	Interval *ConfidenceInterval `json:"interval,omitempty"`
 	Failed   bool                `json:"missed"` // it fails the run
 	// Undecided: the bound lies within the interval, or there is none, so that neither side of it

@@ -199,8 +199,8 @@ func (r *Result) holds() string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// byLoad are the stages of one number of load, from the lowest to the highest; nil where they are of several
-// kinds.
+// byLoad are the stages of one kind of load, from the lowest to the highest; nil: there are
+// several.
 func (r *Result) byLoad() []int {
 	var list []int
 	for i := range r.Stages {

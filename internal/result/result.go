@@ -186,8 +186,8 @@ type Tokens struct {
 	Tokenizer string           `json:"tokenizer"`
 	Input     map[string]int64 `json:"input_sources"` // requests by source: server, tokenizer, events, uncounted
 	Output    map[string]int64 `json:"output_sources"`
-	// Prompts is how long prompts of a length that was asked for are on average; nil where none was, or the
-	// server did not count.
+	// Prompts is how long prompts of a length asked for are on average; nil: none was, or none was
+	// counted.
 	Prompts *PromptLength `json:"prompts,omitempty"`
 }
 
@@ -233,8 +233,7 @@ type Stat struct {
 	Count int64   `json:"count,omitempty"`
 	Avg   float64 `json:"avg"`
 	*Distribution
-	// Error is between what the truth of each figure lies, by its name, whatever this client did; nil:
-	// that is not known.
+	// Error bounds the truth of each figure, by name, whatever this client did; nil: not known.
 	Error map[string]ErrorBar `json:"error,omitempty"`
 	// Intervals are the 95 % confidence intervals of sampling, by the name of the statistic: what
 	// an endless run would show lies in them. One that is not there is not known: there are too
@@ -242,8 +241,8 @@ type Stat struct {
 	Intervals map[string]ConfidenceInterval `json:"intervals,omitzero"`
 	// LowSamples lists the percentiles for which there are too few samples.
 	LowSamples []string `json:"thin,omitempty"`
-	// Censored is how many requests did not end, of which the metric is at least their age. They
-	// are not in Count.
+	// Censored is how many requests did not end: the metric is at least their age. They are not in
+	// Count.
 	Censored int64 `json:"censored,omitempty"`
 	// AtLeast lists the statistics that lie beyond what was seen: the truth is as great or greater.
 	AtLeast []string `json:"at_least,omitempty"`

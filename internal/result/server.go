@@ -21,8 +21,8 @@ type TritonStats struct {
 	Metrics   []ServerMetric  `json:"metrics,omitempty"` // of its Prometheus page
 }
 
-// ServerRequests compares what this client and the server counted. The first three
-// are this client's, the warm-up included.
+// ServerRequests compares what this client, in the first three, and the server counted, with the
+// warm-up.
 type ServerRequests struct {
 	Sent   int64 `json:"sent"`
 	OK     int64 `json:"ok"`
@@ -84,8 +84,7 @@ type ServerGPU struct {
 	MemoryTotal float64 `json:"memory_total_bytes"`
 }
 
-// ServerMetric is a metric of the server's Prometheus page: a counter with its
-// increase, or a gauge with what it was over the stage.
+// ServerMetric is a metric of the server's page: a counter's increase, or a gauge over the stage.
 type ServerMetric struct {
 	Target   int      `json:"target,omitempty"` // index into the plan's URLs
 	Name     string   `json:"name"`
@@ -123,8 +122,7 @@ func NewServerModel(m *record.ModelStats) ServerModel {
 	return out
 }
 
-// Streams reports whether a request may have several responses: the model's own, or those
-// of a model that it is made of.
+// Streams reports whether a request may have several responses: the model's, or those of a part.
 func (m *ServerModel) Streams() bool {
 	return m.Decoupled || slices.ContainsFunc(m.Composing, func(c ServerModel) bool { return c.Streams() })
 }

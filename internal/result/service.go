@@ -65,8 +65,8 @@ func serviceOf(all []ServerMetrics, source string) *ServerMetrics {
 	return nil
 }
 
-// Cost is what is known of the GPUs behind a stage. The figures that follow from it are among the
-// stage's metrics.
+// Cost is what is known of the GPUs behind a stage. Figures made of it are among the stage's
+// metrics.
 type Cost struct {
 	GPUs  int     `json:"gpus"`
 	Price float64 `json:"gpu_hour_price,omitempty"` // dollars
@@ -80,8 +80,7 @@ const (
 	MethodIntegral = "integral" // of readings of their power, by the trapezoid rule
 )
 
-// Power says where the energy of a stage comes from, and whether it is valid. Where it is not,
-// there are no figures of energy.
+// Power says where a stage's energy comes from, and whether it is valid: else it has no figures.
 type Power struct {
 	Source   string   `json:"source"`
 	Method   string   `json:"method"`
@@ -89,8 +88,7 @@ type Power struct {
 	Reasons  []string `json:"reasons,omitempty"`       // why it is not valid
 	Readings int      `json:"readings,omitempty"`      // in the window, of the GPU that has the fewest
 	Gap      float64  `json:"longest_gap_s,omitempty"` // between two of them
-	// Integral is that of the power, in joules, where the energy was counted: the two should be
-	// about the same.
+	// Integral is that of the power, in joules, where the energy was counted: they should be alike.
 	Integral float64    `json:"integral_j,omitempty"`
 	GPUs     []GPUPower `json:"gpus,omitempty"`
 }

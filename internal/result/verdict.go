@@ -20,8 +20,8 @@ func (r *Result) Failing() bool {
 	})
 }
 
-// StageVerdict says whether the figures of one stage can be trusted. A check of the whole run
-// counts for every stage.
+// StageVerdict says whether a stage's figures can be trusted. A check of the run counts for all
+// stages.
 type StageVerdict struct {
 	Status    string   `json:"status"`
 	Valid     bool     `json:"valid"`               // Status is Valid
@@ -66,8 +66,7 @@ type AchievedLoad struct {
 	Events   float64 `json:"events_per_second"`
 }
 
-// HeldBy is the load that a stage reached. Each response has one token event more than gaps
-// between them.
+// HeldBy is the load that a stage reached. Responses have one token event more than gaps.
 func HeldBy(s *Stage) AchievedLoad {
 	h := AchievedLoad{Rate: s.Metrics["request_throughput"].Avg, InFlight: s.Metrics["concurrency"].Avg}
 	if span := s.Window.End - s.Window.Begin; span > 0 {

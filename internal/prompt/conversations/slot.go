@@ -76,8 +76,7 @@ func (s *slot) order(round uint64) order {
 	return o
 }
 
-// name is that of a conversation within its stage, the first of which has the name of the
-// last one of the stage before.
+// name is a conversation's within its stage, whose first one has the name of the last before.
 func (s *slot) name(number uint64) string {
 	if number == 0 {
 		return cmp.Or(s.first, fmt.Sprintf("conv_%d", s.index))
@@ -89,8 +88,8 @@ func (s *slot) rng(what, number, turn uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(mix(s.seed, what), mix(number, turn)))
 }
 
-// Await implements prompt.DeferredPrompt. A turn waits for the response before it and then for the
-// tool that the response called.
+// Await implements prompt.DeferredPrompt: a turn waits for the response before it and the tool that
+// this called.
 func (t *request) Await(ctx context.Context) error {
 	if err := t.line.Await(ctx, t.round); err != nil {
 		return err
@@ -212,8 +211,8 @@ func (s *slot) writeChat(p *prompt.Prompt) int {
 	return p.Tokens + perChat + perMessage*len(p.Messages)
 }
 
-// End implements prompt.DeferredPrompt. A turn without a response is as if it had not been, and
-// calls no tool.
+// End implements prompt.DeferredPrompt. A turn without a response counts as none, and calls no
+// tool.
 func (t *request) End(a prompt.Response) {
 	t.ready = time.Time{}
 	if !a.Failed {

@@ -24,9 +24,8 @@ const (
 	perMessage = 8
 )
 
-// Source deals requests out to its slots in turn. A slot holds one conversation after the
-// other; every stage begins them anew. All but the name of a slot's first conversation follows
-// from the place of a request.
+// Source deals requests out to its slots in turn. A slot holds one conversation after the other;
+// stages begin anew. All but the name of a slot's first follows from a request's place.
 type Source struct {
 	lex   *lexicon.Lexicon
 	data  plan.Data
@@ -62,11 +61,11 @@ func newSource(d plan.Data, lex *lexicon.Lexicon, seed uint64) (*Source, error) 
 	if c.Seed != 0 {
 		seed = c.Seed
 	}
-	// A bound that answers alone can fill leaves no room to ask.
+	// A bound that responses alone can fill leaves no room to ask.
 	if most := longest(d.Output); c.MaxContext > 0 && most+perChat+2*perMessage >= c.MaxContext {
 		return nil, plan.Faults{{
 			Path: "data.conversations.max_context",
-			Text: fmt.Sprintf("is %d, which answers of up to %d tokens fill", c.MaxContext, most),
+			Text: fmt.Sprintf("is %d, which responses of up to %d tokens fill", c.MaxContext, most),
 			Hint: "raise it, or give %v a smaller max", Args: []any{message.Output},
 		}}
 	}
@@ -127,8 +126,7 @@ func (s *Source) SetStage(i int) bool {
 // Lanes implements prompt.LaneSource.
 func (s *Source) Lanes() int { return s.data.Conversations.Count }
 
-// Session implements prompt.LaneSource: the first conversations of all slots, then the second ones,
-// and so on.
+// Session implements prompt.LaneSource: all slots' first conversations, then the second ones …
 func (s *Source) Session(place prompt.Position) uint64 {
 	at, round := s.slot(place)
 	return at.order(round).number*uint64(s.Lanes()) + at.index
@@ -162,8 +160,8 @@ const (
 	someTokens = 50257   // of a vocabulary whose size is not known
 )
 
-// lengths are those of all slots: a seed gives the same ones as programs with numpy draw that
-// make up such conversations.
+// lengths are those of all slots: a seed gives those that programs with numpy draw for such
+// conversations.
 type lengths struct {
 	turns, own    prompt.DrawnLengths // of each slot
 	input, output prompt.DrawnLengths // of each turn

@@ -240,7 +240,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d distinct prompts", len(n))
 	}
 	d.Dataset.Input.Min, d.Dataset.Input.Max = 500, 600
-	if _, err := open(t, d, false, none); err == nil || !strings.Contains(err.Error(), "300 rows, 120 have no request or no answer, 180 have a prompt and 0 an answer of another length") {
+	if _, err := open(t, d, false, none); err == nil || !strings.Contains(err.Error(), "300 rows, 120 have no request or no response, 180 have a prompt and 0 a response of another length") {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,8 +26,7 @@ func image(data []byte) (prompt.Part, bool) {
 	return prompt.Part{Kind: prompt.Image, Type: "image/" + format, Data: data, Width: config.Width, Height: config.Height}, true
 }
 
-// imageOf makes a part of an image as a row holds it: its bytes, or in JSON, which has none,
-// their Base64.
+// imageOf makes a part of a row's image: its bytes, or in JSON, which has none, their Base64.
 func imageOf(data string) (prompt.Part, bool) {
 	if part, ok := image([]byte(data)); ok {
 		return part, true

@@ -19,8 +19,7 @@ import (
 type kind struct {
 	repo    string // on the hub; empty: nowhere in particular
 	columns []string
-	// files are those of a configuration and a split, in order; nil means they are looked
-	// for by name.
+	// files are a configuration's and split's, in order; nil: they are looked for by name.
 	files func(config, split string) []string
 	// read takes a row apart; false: there is no request in it.
 	read func(row rows.Row, chat bool) (entry, bool)
@@ -216,8 +215,7 @@ func roleOf(who string) string {
 	}
 }
 
-// readExchange takes the first two turns of a conversation or, for a chat, all of it up
-// to the last response.
+// readExchange takes a conversation's first two turns or, for a chat, all up to the last response.
 func readExchange(row rows.Row, chat bool) (entry, bool) {
 	list, ok := turns(row["conversations"])
 	if !ok || len(list) < 2 {

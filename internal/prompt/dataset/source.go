@@ -1,6 +1,5 @@
-// Package dataset takes prompts from well-known data sets: conversations, articles and
-// questions with the responses that were given to them. The files lie on this machine, in
-// the cache of the Hugging Face hub, or on the hub.
+// Package dataset takes prompts from well-known data sets: conversations, articles and questions
+// with their responses. Files lie here, in the cache of the Hugging Face hub, or on the hub.
 package dataset
 
 import (
@@ -82,8 +81,8 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, env func(string) string
 	return s, nil
 }
 
-// Open implements prompt.Opener: it finds and fetches the files and reads the first
-// rows. Later no file is fetched.
+// Open implements prompt.Opener: it fetches the files and reads the first rows. Later no file is
+// fetched.
 func (s *Source) Open(ctx context.Context, u prompt.Use) (err error) {
 	s.chat, s.fields, s.tell = u.Chat, u.Fields, u.Tell
 	if s.data.Dataset.Path != "" {
@@ -144,10 +143,10 @@ func (s *Source) openHub(ctx context.Context) error {
 func (s *Source) nothing() error {
 	t := s.tally
 	d := s.data.Dataset
-	text := fmt.Sprintf("no row of %s can be used: of %d rows, %d have no request or no answer", d.Kind, t.read, t.empty)
+	text := fmt.Sprintf("no row of %s can be used: of %d rows, %d have no request or no response", d.Kind, t.read, t.empty)
 	f := plan.Fault{Path: "data.dataset", Text: text, Hint: fmt.Sprintf("it must be a file of that data set: rows with %q", s.kind.columns)}
 	if t.input+t.output > 0 {
-		f.Text += fmt.Sprintf(", %d have a prompt and %d an answer of another length than asked for", t.input, t.output)
+		f.Text += fmt.Sprintf(", %d have a prompt and %d a response of another length than asked for", t.input, t.output)
 		f.Hint, f.Args = "widen %v or %v", []any{message.DatasetInput, message.DatasetOutput}
 	}
 	return plan.Faults{f}
@@ -293,8 +292,7 @@ func (s *Source) Sessions() int {
 // SetStage implements prompt.StageStarter.
 func (s *Source) SetStage(int) bool { return !s.data.Dataset.GoOn }
 
-// row is the prompt of a place, of those that are used. The rows up to it are read, where they were
-// not yet.
+// row is the prompt of a place, of those used. The rows up to it are read, if not yet.
 func (s *Source) row(ctx context.Context, i uint64) (prompt.Prompt, error) {
 	if all := s.all.Load(); all != nil {
 		return (*all)[(i+uint64(s.start))%uint64(len(*all))], nil

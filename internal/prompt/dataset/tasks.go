@@ -20,8 +20,7 @@ func readBench(row rows.Row, _ bool) (entry, bool) {
 	return entry{text: text}, strings.TrimSpace(text) != ""
 }
 
-// readLong takes a long text and what is asked about it: by LongBench in words, by LongBench v2 with four answers
-// to choose from.
+// readLong takes a long text and a question about it: LongBench's, or v2's with four choices.
 func readLong(row rows.Row, _ bool) (entry, bool) {
 	context, _ := row["context"].(string)
 	asked, ok := first(row, "question", "input")
@@ -34,8 +33,7 @@ func readLong(row rows.Row, _ bool) (entry, bool) {
 	return entry{text: text}, ok && strings.TrimSpace(context) != ""
 }
 
-// readFunctions takes a question of the Berkeley leaderboard for calls of functions, and the functions as tools in
-// OpenAI's form.
+// readFunctions takes a question of the Berkeley leaderboard, and its functions as OpenAI's tools.
 func readFunctions(row rows.Row, chat bool) (entry, bool) {
 	list, ok := turns(row["question"])
 	functions, _ := row["function"].([]any)

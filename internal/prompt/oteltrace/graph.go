@@ -16,9 +16,8 @@ type links struct {
 	exact  map[[2]int]int // by response and call: the message that it is
 }
 
-// link finds the calls that each call waits for: those whose responses its input quotes,
-// as far as none of them comes after another one by quoting, and the last one that had
-// ended when it began. Calls are in the order they began.
+// link finds the calls that each call waits for: those whose responses its input quotes, the last
+// ones alone, and the last that had ended when it began. Calls are in the order they began.
 func link(calls []call) *links {
 	l := &links{after: make([][]int, len(calls)), causal: make([]map[int]bool, len(calls)), exact: map[[2]int]int{}}
 	for i := range calls {
@@ -83,9 +82,8 @@ func (l *links) quotes(calls []call, j, i int) bool {
 	return inPieces(out.parts, in)
 }
 
-// inPieces reports whether messages have the parts of a response one after the other, each
-// tool call with its result behind it: all of them, the text with each of the calls, or
-// the calls alone.
+// inPieces reports whether messages have a response's parts in turn, each tool call with its result
+// behind it: all, the text with each call, or the calls alone.
 func inPieces(parts []outputPart, in []message) bool {
 	if len(parts) < 2 {
 		return false
@@ -261,8 +259,7 @@ func (s *span) endedInTools() bool {
 	})
 }
 
-// withinTools are the spans that lie within the work of a tool, and whether the trace has
-// spans of that kind.
+// withinTools are the spans within the work of a tool, and whether the trace has such work.
 func withinTools(t *trace) (inner map[string]bool, known bool) {
 	parents, tools := map[string]string{}, map[string]bool{}
 	for i := range t.Spans {

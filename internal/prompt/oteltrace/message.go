@@ -29,8 +29,7 @@ func (m *message) quotes(text string) bool {
 	return m.role == "assistant" && strings.Contains(m.text, text)
 }
 
-// rawMessage is a message as traces have it: as OpenAI's chats write them, or in parts
-// as the conventions of OpenTelemetry do.
+// rawMessage is a message as traces have it: as OpenAI's chats, or in OpenTelemetry's parts.
 type rawMessage struct {
 	Role         string          `json:"role"`
 	Content      json.RawMessage `json:"content"`
@@ -95,8 +94,7 @@ func (l *list) UnmarshalJSON(b []byte) error {
 // given reports whether a value is there and not null.
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// plain is a value as a text: a text itself, the texts of a list of parts one after the
-// other, or else its JSON.
+// plain is a value as a text: a text itself, the texts of a list of parts, or else its JSON.
 func plain(raw json.RawMessage) string {
 	if !given(raw) {
 		return ""
@@ -143,8 +141,7 @@ func (p *part) arguments() string {
 	return ""
 }
 
-// spaced is JSON with a space after each comma and colon, as Python writes it: recorded
-// lengths are those of such texts.
+// spaced is JSON with a space after each comma and colon, as in Python: recorded lengths are its.
 func spaced(raw []byte) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -232,8 +229,7 @@ func readMessages(raw json.RawMessage) ([]message, error) {
 	return out, nil
 }
 
-// read makes messages of a recorded one. It is one, but where several results of tools
-// stand in it: a chat has a message for each.
+// read makes messages of a recorded one: one, or for several results of tools one for each.
 func (m *rawMessage) read() ([]message, error) {
 	if m.Role == "" {
 		return nil, errors.New("it has no role")
@@ -353,7 +349,7 @@ func readOutput(attributes map[string]json.RawMessage) (*output, error) {
 		return nil, nil
 	}
 	if len(all) > 1 {
-		return nil, fmt.Errorf("there are %d answers, and a call has one", len(all))
+		return nil, fmt.Errorf("there are %d responses, and a call has one", len(all))
 	}
 	return all[0].output(), nil
 }

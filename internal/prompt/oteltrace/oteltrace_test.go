@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 		replay     plan.Replay
 	}{
 		{one(aSpan("s1", 0, 2, `[{"role": "assistant", "tool_calls": [{"name": "f"}]}]`, ``, "")), "has no id", plan.Replay{}},
-		{one(aSpan("s1", 0, 2, `[`+hello+`]`, `[`+answer+`, `+answer+`]`, "")), "there are 2 answers", plan.Replay{}},
+		{one(aSpan("s1", 0, 2, `[`+hello+`]`, `[`+answer+`, `+answer+`]`, "")), "there are 2 responses", plan.Replay{}},
 		{one(aSpan("s1", 0, 2, `[{"content": "x"}]`, ``, "")), "it has no role", plan.Replay{}},
 		{one(aSpan("s1", 0, 2, `nonsense`, ``, "")), "gen_ai.input.messages", plan.Replay{}},
 		{one(), "no calls of a model", plan.Replay{}},

@@ -99,8 +99,7 @@ type call struct {
 // uses reports whether the response called tools that the call knew of.
 func (c *call) uses() bool { return c.out != nil && len(c.out.names) > 0 && len(c.tools) > 0 }
 
-// readCalls takes the calls of a trace in the order they began. A span that is
-// written twice is one.
+// readCalls takes a trace's calls in the order they began. A span written twice is one.
 func (s *Source) readCalls(t *trace) ([]call, error) {
 	spans := make([]*span, 0, len(t.Spans))
 	for i := range t.Spans {
@@ -237,8 +236,7 @@ func shared(all map[string]string, text string) string {
 // prompt is what a call asks for, without its messages.
 func (s *Source) prompt(c *call) prompt.Prompt {
 	r := &s.replay
-	// Recorded models are those of someone else's server: without a word on them the
-	// run's own is asked for.
+	// Recorded models are another server's: without a word on them the run's own is asked for.
 	p := prompt.Prompt{
 		Model: cmp.Or(r.Model, r.Models[c.model]), Output: cmp.Or(c.output, r.MaxTokens, defaultOutput),
 		Headers: c.span.mapped(r.Headers), Labels: c.span.mapped(r.Labels),

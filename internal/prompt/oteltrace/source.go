@@ -155,8 +155,7 @@ func (s *Source) decode(raw []byte, f replay.File, n int) (*replay.Session, erro
 	return &replay.Session{Name: name, Graph: g, Begin: begun}, nil
 }
 
-// keeps asks the filter. It sees the trace, and what data sets of traces say of each where
-// this one does not.
+// keeps asks the filter. It sees the trace, and what data sets say where this one does not.
 func (s *Source) keeps(raw []byte, t *trace, name, file string) (bool, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(raw, &doc); err != nil {

@@ -106,9 +106,8 @@ func safeObject(v map[string]any) map[string]any {
 	return out
 }
 
-// choose says how free the model is: a call that called tools is made to do so again,
-// and one that did not is kept from it, as the results that follow are those of the
-// record.
+// choose says how free the model is: to call tools as the recorded call did or did not, since the
+// results that follow are the record's.
 func choose(list []prompt.Tool, called []string, free bool) *prompt.Tools {
 	t := &prompt.Tools{List: list}
 	switch {

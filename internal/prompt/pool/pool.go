@@ -1,5 +1,4 @@
-// Package pool makes the requests of another source once, and hands them out again and
-// again as they are.
+// Package pool makes another source's requests once, and hands them out again and again.
 package pool
 
 import (
@@ -19,8 +18,7 @@ type Source struct {
 	prompt.Wrapper
 	all []prompt.Prompt
 
-	// Warmup is how many requests of a stage go ahead of the measured ones, which begin with
-	// the first again.
+	// Warmup is how many requests go ahead of the measured ones, which begin with the first again.
 	Warmup uint64
 }
 
@@ -50,7 +48,7 @@ func New(ctx context.Context, s prompt.Source, n int) (*Source, error) {
 			return nil, err
 		}
 		if p.Late != nil {
-			return nil, plan.Faults{{Path: "data.pool", Text: "these requests go on from answers, and cannot be made ahead", Hint: "leave it out"}}
+			return nil, plan.Faults{{Path: "data.pool", Text: "these requests go on from responses, and cannot be made ahead", Hint: "leave it out"}}
 		}
 		out.all = append(out.all, p)
 	}

@@ -58,7 +58,7 @@ func TestBadPools(t *testing.T) {
 	if _, err := New(t.Context(), counting{}, most+1); err == nil {
 		t.Error("a pool of too many is made")
 	}
-	if _, err := New(t.Context(), talking{}, 3); err == nil || !strings.Contains(err.Error(), "go on from answers") {
+	if _, err := New(t.Context(), talking{}, 3); err == nil || !strings.Contains(err.Error(), "go on from responses") {
 		t.Errorf("a pool of turns: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

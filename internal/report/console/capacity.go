@@ -66,7 +66,7 @@ func (p *printer) saturation(r *result.Result) {
 		{title: "Unsent", keep: 5},
 		{title: "Backlog\nbefore", keep: 50},
 		{title: "Backlog\nafter", keep: 50},
-		{title: "Answers\nper s", keep: 20},
+		{title: "Answered\nper s", keep: 20},
 		{title: "Sent late\np99 ms", keep: 15},
 	}}
 	for i := range s.Steps {

@@ -262,8 +262,7 @@ func tokens(p *plan.Plan, sum *metric.StageStats) result.Tokens {
 	return t
 }
 
-// stats writes the metrics of a window down. What is not a finite number has no place
-// in the document and is left out.
+// stats writes a window's metrics down, but for what is not finite, which has no place in JSON.
 func stats(w *metric.Stats) map[string]result.Stat {
 	out := make(map[string]result.Stat, len(w.Stats))
 	for id, s := range w.Stats {

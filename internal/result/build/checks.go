@@ -33,8 +33,8 @@ func (j *judge) client(i int, c *client, mark *record.StageSummary, sum *metric.
 // nothing that has come; what it can have bent is in the error bars, and is judged there.
 func (j *judge) cpu(i int, who *client, ran, waited float64, sum *metric.StageStats) {
 	budget := j.plan.Budgets.CPU
-	// A client that waits longer for a core than it runs is short of CPU, however
-	// little it needs: somebody else has its cores.
+	// A client that waits longer for a core than it runs is short of CPU: somebody else has its
+	// cores.
 	crowded := waited > ran && waited > crowdedShare
 	found := fmt.Sprintf("%s was short of CPU: it used %s of its allowance", who.name(true), number.Percent(ran))
 	if waited >= 0.01 {
@@ -75,8 +75,7 @@ func (c *client) name(begins bool) string {
 	return "the client"
 }
 
-// clients are the processes that sent requests, in the order of their numbers, each with the samples of its
-// condition.
+// clients are the processes that sent requests, by number, each with the samples of its condition.
 func (f *Inputs) clients() []*client {
 	var list []*client
 	for _, h := range f.Health {

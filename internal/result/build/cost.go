@@ -69,8 +69,7 @@ func powerOf(source string, e *cost.Energy, seconds float64) *result.Power {
 	return p
 }
 
-// disagree is by how much the integral of the power may differ from the counted energy before it is
-// worth a note.
+// disagree is by how much integral and counted energy may differ before it is worth a note.
 const disagree = 0.05
 
 // cost tells of what is not known of the energy, and of what does not fit together.

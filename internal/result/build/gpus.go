@@ -117,8 +117,7 @@ func (g *gpuLog) add(at time.Duration, watts, joules float64) {
 	}
 }
 
-// read gives what the best source has of a window and around it: of some devices, or of all. An empty
-// source is none.
+// read gives what the best source has of a window and around it, of some devices or all, if any.
 func (g *GPUs) read(devices []string, begin, end float64) (source string, gpus []cost.GPU, faults []string) {
 	if g == nil {
 		return "", nil, nil
@@ -161,8 +160,7 @@ func (s *gpuSource) sort() {
 	}
 }
 
-// near are the readings of a window, of some seconds around it, and one more at either side: those
-// of a long run are many.
+// near are the readings of a window, of some seconds around it, and one more at either side.
 func near(points []cost.Point, begin, end float64) []cost.Point {
 	const around = 10
 	at := func(t float64) int {

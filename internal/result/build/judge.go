@@ -43,9 +43,8 @@ func (j *judge) check(c result.Check, why string) {
 	j.checks = append(j.checks, c)
 }
 
-// undecided adds a check that could not be made. why says what was missing; c.Do, which
-// follows it, how many requests or how long a run would do. No result with such a check is
-// valid.
+// undecided adds a check that could not be made. why says what was missing; c.Do, how many requests
+// or how long a run would do. Such a result is not valid.
 func (j *judge) undecided(c result.Check, why string) {
 	c.OK, c.Undecided, c.Reason = false, true, why
 	for _, v := range []*float64{&c.Value, &c.Budget} {
@@ -232,8 +231,7 @@ func (j *judge) requests(i int, sum *metric.StageStats) bool {
 	return reason == ""
 }
 
-// noneSucceeded says why no request succeeded. What this side has ended says little of the
-// server where others failed by themselves.
+// noneSucceeded says why no request succeeded: what this side has ended says little of the server.
 func (j *judge) noneSucceeded(requests int64, failures []record.FailureCount) string {
 	if i := slices.IndexFunc(failures, func(f record.FailureCount) bool { return !f.Class.EndedHere() }); i >= 0 {
 		return fmt.Sprintf("No request succeeded: %s failed, most often with %s. %s", number.Plural(requests, "request"), failure(&failures[i]), remedy(&failures[i]))
@@ -307,8 +305,7 @@ func (j *judge) straggled(i int, sum *metric.StageStats) {
 	}
 }
 
-// straggledShare is by how much the rates of a stage must fall behind those of its steady window to be
-// worth a word.
+// straggledShare is how far a stage's rates may fall behind its steady window's without a word.
 const straggledShare = 0.9
 
 // ended says why a stage ended before its time.

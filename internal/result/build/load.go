@@ -29,8 +29,7 @@ func (j *judge) pace(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	}
 	share := min(1, float64(due)/float64(sent))
 	budget := j.plan.Budgets.Achieved
-	// A rate is not known better than one request in all, nor the clock of a client
-	// better than its lag.
+	// A rate is known to one request in all, and a client's clock to its lag.
 	slack := max(2*due/time.Duration(p.N), time.Duration(j.plan.Budgets.Lag))
 	c := result.Check{Stage: i, Name: "achieved_rate", Value: share, Budget: budget, Unit: metric.Share, OK: share >= budget || sent-due <= slack, Fix: j.tooFast(i)}
 	pace := number.Percent(share) + " of the pace asked for"
@@ -40,9 +39,8 @@ func (j *judge) pace(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	j.check(c, fmt.Sprintf("Requests were sent at %s (budget %s).", pace, number.Percent(budget)))
 }
 
-// inFlight judges whether a closed loop had as many requests in flight as were asked for. A
-// client that stood still, or had no prompts ready, notices free slots late and is late for
-// nothing by its own account.
+// inFlight judges whether a closed loop had as many requests in flight as were asked for. A client
+// that stood still, or had no prompts ready, is late for nothing by its own account.
 func (j *judge) inFlight(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	s := &j.plan.Stages[i]
 	if s.Concurrency == 0 || s.RampTo > 0 || s.Growth.On() || sum.Steady == nil || sum.Pace.Turns > 0 {

@@ -25,8 +25,7 @@ func NewPages(p *plan.Plan) *Pages {
 	return &Pages{prefer: prefer, model: p.Target.Model}
 }
 
-// AddProbe takes a look at the servers into the facts. The pages of metrics among it are
-// boiled down.
+// AddProbe takes a look at the servers into the facts, pages of metrics boiled down.
 func (f *Inputs) AddProbe(p *plan.Plan, look record.Probe) {
 	if p.Cost.On() {
 		f.gpus().observe(&look)

@@ -20,8 +20,7 @@ const (
 	leastSteady = 20
 	// leastWaves is how often as many requests as are in flight must have been sent.
 	leastWaves = 2
-	// mostUnresolved is the relative change at half time that must not go unseen: to three
-	// times as much.
+	// mostUnresolved is the relative change at half time that must not go unseen: to threefold.
 	mostUnresolved = 2.0
 )
 
@@ -77,7 +76,7 @@ func trendCheck(of string) (result.Check, string) {
 	case metric.TPOTTrend:
 		return result.Check{Name: "tpot_drift"}, "Time per output token"
 	case metric.FlowTrend:
-		return result.Check{Name: "throughput_drift"}, "The flow of answers"
+		return result.Check{Name: "throughput_drift"}, "The flow of responses"
 	default:
 		return result.Check{Name: "latency_drift"}, "Request latency"
 	}

@@ -50,8 +50,8 @@ func (j *judge) usage(i int, sum *metric.StageStats) {
 // leastShown is how many tokens there must be for a server's count to be called too small.
 const leastShown = 10
 
-// tooFew judges counts of output tokens that are far below what the responses show. Every
-// figure of tokens is made of them.
+// tooFew judges counts of output tokens, which all their figures are made of, far below what
+// responses show.
 func (j *judge) tooFew(i int, sum *metric.StageStats) {
 	c, n := &sum.Counts, sum.Whole.Totals.OK
 	share, budget := float64(c.Under+c.Claimed[1])/float64(n), j.plan.Budgets.TokenDrift
@@ -138,8 +138,7 @@ const (
 	lengthAround = 64
 )
 
-// lengths judges whether prompts are as long as was asked, where nobody has named a tokenizer whose
-// tokens they are to be counted in.
+// lengths judges whether prompts are as long as was asked, where nobody has named a tokenizer.
 func (j *judge) lengths(i int, c *metric.Counts) {
 	n, own, server := c.Both[0], c.Own[0], c.Server[0]
 	if !j.plan.Tokenizer.Find || n == 0 || own == 0 {
@@ -238,10 +237,9 @@ func (j *judge) standIn(i int, sum *metric.StageStats) {
 // notableCache is the share of prompt tokens out of the cache that is worth a note.
 const notableCache = 0.05
 
-// cached judges how much of the prompts a server found in its prefix cache where none was
-// meant to be there: a run before this one, with the same seed, left it, and the time to
-// the first token is that of the cache. What a chat template adds to every prompt is in any
-// server's cache and does not count.
+// cached judges how much of the prompts a server found in its prefix cache where none was meant to
+// be there: a run before this one, with the same seed, left it, and the time to the first token is
+// that of the cache. What a chat template adds to every prompt does not count.
 func (j *judge) cached(i int, sum *metric.StageStats) {
 	c := &sum.Counts
 	if c.OwnTokens == 0 || reuses(&j.plan.Data) {

@@ -82,8 +82,7 @@ func (j *judge) stageVerdict(stage int) *result.StageVerdict {
 	return &v
 }
 
-// summary says which stages can be trusted, where some can and some cannot; else nothing. name
-// is what a stage is called.
+// summary says which stages can be trusted, where some cannot; else nothing. name is a stage's.
 func summary(r *result.Result, name func(stage int) string) string {
 	var bad, unknown []string
 	for i := range r.Stages {

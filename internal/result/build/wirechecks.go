@@ -51,15 +51,15 @@ func (j *judge) resent(i int, sum *metric.StageStats) {
 			number.Percent(share), of, allowed, number.Percent(budget)))
 }
 
-// unended says which answers this side has ended.
+// unended says which responses this side has ended.
 func (j *judge) unended(i int, sum *metric.StageStats) {
 	if n := sum.Counts.Unended; n > 0 {
 		j.addNote(i, "%s signalled completion but did not end. Each was treated as complete after 2 s, while it held its slot, and its connection was closed. Latency ends at the signal.", number.Plural(n, "response"))
 	}
 }
 
-// ownFaults judges whether requests failed because this machine ran out of resources.
-// They say nothing about the server.
+// ownFaults judges whether requests failed because this machine, not the server, ran out of
+// resources.
 func (j *judge) ownFaults(i int, sum *metric.StageStats) {
 	n := sum.All.OwnFault
 	example := ""

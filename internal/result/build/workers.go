@@ -124,8 +124,8 @@ func apart(list []record.WorkerInfo) (most time.Duration) {
 	return most
 }
 
-// together judges whether several workers sent one load: each its share from the agreed time on, by
-// clocks that agree.
+// together judges whether workers sent one load: each its share from the agreed time on, by like
+// clocks.
 func (j *judge) together(i int, mark *record.StageSummary, sum *metric.StageStats) {
 	if len(j.facts.Header.Workers) < 2 {
 		return

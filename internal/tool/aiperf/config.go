@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
-// config is what input_config says of a run, in the form of 0.13 and in older ones, whose load
-// was in loadgen.
+// config is what input_config says of a run, as of 0.13 and before, when the load was in loadgen.
 type config struct {
 	Models struct {
 		Items []struct {

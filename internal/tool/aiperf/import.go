@@ -13,8 +13,8 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
-// importRun makes an output directory of files with single requests: a stage for each
-// measured phase of each run.
+// importRun makes an output directory of files with single requests: a stage for each measured
+// phase.
 func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	sources, err := find(from.Path)
 	if err != nil || len(sources) == 0 {
@@ -84,7 +84,7 @@ func (s *survey) notes(known bool, sums []*importer.Summary) []string {
 		list = append(list, "The load is what the requests show it to have been: the summary, which says what it was to be, is not beside them or gives no rate and no concurrency.")
 	}
 	if s.chunks {
-		list = append(list, "Of some answers there are no inter chunk latencies: they have no gaps between tokens.")
+		list = append(list, "Of some responses there are no inter chunk latencies: they have no gaps between tokens.")
 	}
 	if s.raw {
 		list = append(list, "Tokens are those of the server's usage: the raw export has no other count.")

@@ -159,7 +159,7 @@ func detailNotes(runs []importer.Bench) []string {
 		}
 		if theirs := b.Numbers["mean_e2e_latency_ms"]; n > 0 && theirs > 0 {
 			ours := float64(sum) / float64(n) / float64(time.Millisecond)
-			list = importer.Noted(list, i, len(runs), fmt.Sprintf("The file does not say when answers ended: request latency is to the last token, %.4g ms on average where SGLang has %.4g ms.", ours, theirs))
+			list = importer.Noted(list, i, len(runs), fmt.Sprintf("The file does not say when responses ended: request latency is to the last token, %.4g ms on average where SGLang has %.4g ms.", ours, theirs))
 		}
 	}
 	return list

@@ -119,7 +119,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 		})
 		f.Loads = append(f.Loads, load)
 	}
-	f.Notes = append(f.Notes, "vllm bench divides its rates by the wall time of the whole run, from before the wait for the first arrival to the last answer.")
+	f.Notes = append(f.Notes, "vllm bench divides its rates by the wall time of the whole run, from before the wait for the first arrival to the last response.")
 	return f, nil
 }
 
@@ -157,8 +157,8 @@ func notes(runs []importer.Bench) []string {
 		text string
 	}{
 		{untimed, "The file does not say when requests were sent: they are spread evenly over its duration, so that nothing over time can be told from it."},
-		{unended, "The file does not say when answers ended: request latency is to the last chunk, and shorter than vllm bench's where a usage chunk came behind it."},
-		{roles, "Every answer has one chunk more than tokens: the first of them is one without a token, from which vllm bench measures."},
+		{unended, "The file does not say when responses ended: request latency is to the last chunk, and shorter than vllm bench's where a usage chunk came behind it."},
+		{roles, "Every response has one chunk more than tokens: the first of them is one without a token, from which vllm bench measures."},
 		{unreadable, "Values that are no numbers count as 0."},
 		{wrong, "The number of requests that succeeded is not the one that the file gives."},
 	} {

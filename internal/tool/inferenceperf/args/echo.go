@@ -78,8 +78,7 @@ func (f *form) objectForm() *form {
 	return f.mapped
 }
 
-// itemForm is the form of the elements of a list or mapping; what may be anything has
-// such elements too.
+// itemForm is the form of a list's or mapping's elements; what may be anything has them too.
 func (f *form) itemForm(k kind) *form {
 	if f != nil && f.kind == union && k == list {
 		f = f.listed

@@ -27,8 +27,8 @@ type flag struct {
 	take  func(c *command, v string) // of a flag that is no key
 }
 
-// flagsOf lists a flag for every key of the schema. Sections are flags too, in JSON, or
-// null where there shall be none.
+// flagsOf lists a flag for every key of the schema. Sections are flags too, in JSON, or null for
+// none.
 func flagsOf(f form, path []string) []flag {
 	var all []flag
 	add := func(k key, name, help string) []string {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// idle tells of every setting that is accepted and does nothing beside the others. What
-// stands there as its default says nothing: a config that a run has written has all of
-// them.
+// idle tells of every setting that is accepted and does nothing beside the others. Defaults do not
+// count: a config that a run has written has all of them.
 func (b *builder) idle() {
 	b.idleAPI()
 	b.idleData()
@@ -110,7 +109,7 @@ func (b *builder) idleLengths(kind string) {
 			b.useless("conversations are sent as they are, as in the original; set data.chat_lengths: data to select by length", "data.", "input_distribution")
 		}
 		if whole || kind == "visionarena" || kind == "synthetic" && b.value("data.multimodal") != nil {
-			b.useless("chat answers are limited to 30 tokens, as in the original; set data.chat_lengths: data to use it", "data.", "output_distribution")
+			b.useless("chat responses are limited to 30 tokens, as in the original; set data.chat_lengths: data to use it", "data.", "output_distribution")
 		}
 	}
 }

@@ -85,7 +85,7 @@ type LifecycleReports struct {
 	Summary, PerStage, PerRequest, PerAdapter, PerAdapterStage bool
 	Fields                                                     RequestFields
 	Percentiles                                                []float64
-	ServerTokens                                               bool // count answers by what the server says
+	ServerTokens                                               bool // count responses by what the server says
 	MaxErrorMessages                                           int
 }
 

@@ -58,8 +58,7 @@ func rename(path string) string {
 	return out
 }
 
-// Names are those of the config, its places and its stages, which count from 0 as the files
-// of the reports do.
+// Names are those of the config, its places and its stages, from 0 as in the reports' files.
 func (a *Action) Names() message.Names {
 	names := message.Table(named())
 	return message.Names{

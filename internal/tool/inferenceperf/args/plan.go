@@ -25,8 +25,7 @@ type builder struct {
 	plan   plan.Plan
 }
 
-// fault is one of the config's value at a path. Of a value that could not be read only
-// that is told.
+// fault is one of the config's value at a path, unless that could not be read.
 func (b *builder) fault(path, text, hint string) {
 	if slices.ContainsFunc(b.faults, func(f plan.Fault) bool { return f.Path != "" && within(path, f.Path) }) {
 		return
@@ -235,8 +234,7 @@ func headerOf(headers map[string]string, name string) string {
 	return ""
 }
 
-// tokenizer names what counts tokens. Where the config does not, the run tries the one
-// of the model before the built-in one.
+// tokenizer names what counts tokens. If the config does not, the run tries the model's first.
 func (b *builder) tokenizer(p *plan.Plan) {
 	o := &b.action.Options
 	o.HubToken = b.value("tokenizer.token").text()

@@ -15,8 +15,7 @@ const usualOutput = 30
 
 func fixed(n float64) plan.Length { return plan.Length{Dist: plan.DistFixed, Mean: n} }
 
-// length is a number or a distribution as a plan has it. scale is what one of the
-// config's units is in the plan's.
+// length is a number or a distribution as a plan has it. scale is a config's unit in the plan's.
 func (b *builder) length(at string, v *value, scale float64) plan.Length {
 	switch {
 	case v == nil, v.kind != object && v.number() == 0:
@@ -236,8 +235,7 @@ func (b *builder) sharedPrefix(d *plan.Data, v *value) {
 	b.prefixEndpoint(&b.plan.Target)
 }
 
-// prefixEndpoint is where prompts with a shared prefix go: with media to the chat, whatever the
-// config says.
+// prefixEndpoint is where prompts with a shared prefix go: with media always to the chat.
 func (b *builder) prefixEndpoint(t *plan.Target) {
 	switch media := b.value("data.shared_prefix.multimodal") != nil || b.value("data.multimodal") != nil; {
 	case media && t.Endpoint == plan.EndpointCompletions:

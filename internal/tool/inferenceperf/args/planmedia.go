@@ -90,8 +90,7 @@ func weighted(v *value, name string, one func(v *value, weight float64)) {
 	}
 }
 
-// count is how many of something a request has. A section that does not say so has none, as in
-// the original.
+// count is how many of something a request has: none, as in the original, unless a section says so.
 func (b *builder) count(at string, v *value) plan.Length {
 	if v.child("count") == nil {
 		b.warn("%s is missing: none are sent, as in the original; {type: fixed, mean: 1} sends one", at)

@@ -55,9 +55,8 @@ func (r *reader) enter(n *yaml.Node, path string) (*yaml.Node, bool) {
 	return document.Resolved(n), true
 }
 
-// read is the value of a node in a form, on top of what is there already: a mapping
-// is merged into one, all else takes its place. What cannot be read is a fault, and
-// the value stays as it was.
+// read is the value of a node in a form, on top of what is there: mappings are merged, all else
+// takes its place. What cannot be read is a fault and changes nothing.
 func (r *reader) read(f *form, n *yaml.Node, path string, was *value) *value {
 	n, ok := r.enter(n, path)
 	if !ok {
@@ -172,8 +171,7 @@ func (r *reader) mark(v *value, n *yaml.Node) {
 	}
 }
 
-// nullable: sections that are there by default may be taken away, and so may flags of
-// reports.
+// nullable: default sections and flags of reports may be taken away.
 func (k *key) nullable() bool {
 	return k.form.kind == boolean || k.name == "storage" || k.name == "prometheus"
 }

@@ -63,8 +63,8 @@ type schema struct {
 	forms map[string]form // those that have a name
 }
 
-// config is the schema of config files. It is part of the program: that it cannot be read is
-// a mistake of this package's.
+// config is the schema of config files, part of the program: that it cannot be read is a mistake
+// here.
 var config = sync.OnceValue(func() *schema {
 	var doc struct {
 		Forms yaml.Node

@@ -68,7 +68,7 @@ func WriteTable(w io.Writer, k Subject, rows []Row) error {
 		highest = max(highest, r.Avg)
 	}
 	scale := number.ScaleForAll("ms", lowest, highest)
-	table := [][]string{{"prompt", "counted", "answer", "requests", "failed", "avg", "p50", "p90", "p99"}}
+	table := [][]string{{"prompt", "counted", "response", "requests", "failed", "avg", "p50", "p90", "p99"}}
 	for _, r := range rows {
 		line := []string{
 			number.Count(int64(r.Requested)), tokens(r.Input), tokens(r.Output), number.Count(r.Requests), number.Count(r.Failed),

@@ -36,10 +36,10 @@ func TestTable(t *testing.T) {
 	}
 	want := `First-token latency by prompt length, in ms; lengths in tokens
 
-   prompt  counted  answer  requests  failed      avg    p50    p90      p99
-       16       16       1        10       0     5.90   5.87  ~6.00    ~6.05
-    4,096   4095.5       1         9       1  ≥ 165.2  166.6  168.7  ≥ 169.5
-    8,192        –       –         0      10        –      –      –        –
+   prompt  counted  response  requests  failed      avg    p50    p90      p99
+       16       16         1        10       0     5.90   5.87  ~6.00    ~6.05
+    4,096   4095.5         1         9       1  ≥ 165.2  166.6  168.7  ≥ 169.5
+    8,192        –         –         0      10        –      –      –        –
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

@@ -101,8 +101,8 @@ func flagHeading(f *Flag) string {
 	return "  " + f.Heading()
 }
 
-// leftColumn is the width of the left column: that of its widest entry, where that leaves enough
-// for the text.
+// leftColumn is the width of the left column: its widest entry's, if that leaves room for the
+// text.
 func leftColumn(groups []Group, width int) int {
 	most, left := min(30, width*2/5), 0
 	for _, g := range groups {

@@ -126,8 +126,7 @@ func (c *Command) shown(all bool) []Group {
 	return groups
 }
 
-// OfSet are the flags of a set, in its order. A word in backquotes in the text of a flag is what its
-// value is called.
+// OfSet are the flags of a set, in its order. A word in backquotes names the value of a flag.
 func OfSet(set *pflag.FlagSet) []Flag {
 	var all []Flag
 	set.VisitAll(func(f *pflag.Flag) {

@@ -130,8 +130,7 @@ func (p *page) list(lines []string) []string {
 	return lines
 }
 
-// wrapMarked is Wrap for text with marks. A mark that is open at the end of a line is closed there
-// and opened again in the next.
+// wrapMarked is Wrap for text with marks. One open at a line's end goes on in the next.
 func wrapMarked(text string, width int) []string {
 	var lines []string
 	line, n, open := "", 0, false

@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// The ranking has the rules of scripts/docs/assets/ranking.js, which does the same on the site; one table of searches
-// tests both.
+// The ranking is that of scripts/docs/assets/ranking.js for the site; one table tests both.
 
 // Found is what a search found.
 type Found struct {

@@ -126,8 +126,7 @@ func (p *page) row(cells []string, widths []int) {
 	}
 }
 
-// records writes each row as a list: its first cell, and the others under it with the names of
-// their columns.
+// records writes each row as a list: its first cell, and under it the others by column.
 func (p *page) records(head []string, rows [][]string) {
 	for _, r := range rows {
 		for _, line := range wrapMarked(strings.ReplaceAll(r[0], "\n", " "), p.width) {

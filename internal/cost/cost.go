@@ -10,8 +10,7 @@ import (
 	"strconv"
 )
 
-// GPUUsage is what is known of the GPUs behind a measurement, over its window. What is 0 is not
-// known.
+// GPUUsage is what is known of a measurement's GPUs over its window; 0: not known.
 type GPUUsage struct {
 	GPUs   int
 	Price  float64 // dollars for one GPU and hour
@@ -65,8 +64,7 @@ func over(a, b float64) (float64, bool) {
 const (
 	// MaxGap is how many seconds may lie between two readings.
 	MaxGap = 3.0
-	// MinReadings is how many readings of each GPU a window needs, those right before and
-	// after it included.
+	// MinReadings is how many readings of each GPU a window needs, with those around it.
 	MinReadings = 5
 )
 
@@ -100,8 +98,7 @@ type Used struct {
 	Peak   float64
 }
 
-// Integrate is what GPUs used from begin to end. want is how many there should be; 0: those that
-// there are.
+// Integrate is what GPUs used from begin to end. want is how many there should be; 0: any.
 func Integrate(all []GPU, begin, end float64, want int) Energy {
 	var e Energy
 	switch {
@@ -155,8 +152,7 @@ func (e *Energy) fault(format string, args ...any) {
 	e.Reasons = append(e.Reasons, fmt.Sprintf(format, args...))
 }
 
-// clean puts readings in order, takes the mean of those of one time, and leaves out what
-// is no reading.
+// clean puts readings in order, averages those of one time, and leaves out what is none.
 func clean(points []Point) []Point {
 	sorted := slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
 		return !(p.Value >= 0) || math.IsInf(p.Value, 1)
@@ -249,15 +245,14 @@ func (c *curve) increase() (joules float64, why string) {
 	return between(c.points[n-2], c.points[n-1], c.end) - between(c.points[0], c.points[1], c.begin), why
 }
 
-// counts reports whether a counter can be used for a window: it has two values at least, and none
-// is lower than the one before.
+// counts reports whether a window can use a counter: it has two values or more, and never falls.
 func counts(points []Point, begin, end float64) bool {
 	near := slices.DeleteFunc(clean(points), func(p Point) bool { return p.At < begin-MaxGap || p.At > end+MaxGap })
 	return len(moves(near)) > 1 && slices.IsSortedFunc(near, func(a, b Point) int { return cmp.Compare(a.Value, b.Value) })
 }
 
-// moves are the values of a counter, each where it was first seen: a GPU always uses energy,
-// so the same value again is an old one.
+// moves are a counter's values where each was first seen: a GPU always uses energy, so a repeat
+// is old.
 func moves(points []Point) []Point {
 	return slices.CompactFunc(slices.Clone(points), func(a, b Point) bool { return a.Value == b.Value })
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep/capacity"
 )
 
-// Capacity is the name of what a search for the capacity finds: one figure of the whole run, and
-// not a metric of a stage.
+// Capacity is the name of what a capacity search finds: a figure of the run, not a stage's
+// metric.
 const Capacity = "capacity"
 
 // load is the unit of a capacity: requests per second or in flight, as the search has it.

@@ -23,8 +23,7 @@ func generated() []string {
 	return []string{"output_sequence_length", "output_token_throughput", "total_token_throughput", "normalized_time_per_output_token"}
 }
 
-// Check finds what a run of the plan cannot tell: a metric that it does not measure, a level that
-// it does not have.
+// Check finds what a run of the plan cannot tell: a metric or a level that it does not have.
 func (g *Gate) Check(p *plan.Plan) error {
 	if g.signed {
 		return faultf("use it with inferometer compare, or leave the sign out", "%s compares two runs, and this is one", quote(g.Text))
@@ -35,8 +34,8 @@ func (g *Gate) Check(p *plan.Plan) error {
 	return g.Level(p)
 }
 
-// Level finds whether the plan has no stage at the gate's level. Levels that are found on the way
-// are not known yet.
+// Level finds whether the plan has no stage at the gate's level. Levels of searches are not known
+// yet.
 func (g *Gate) Level(p *plan.Plan) error { return g.At.check(p) }
 
 // Measured finds whether a run of the plan does not measure the metric.

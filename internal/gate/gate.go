@@ -54,12 +54,10 @@ type Gate struct {
 // Share is the unit of parts of one.
 const Share = "share"
 
-// Relative reports whether the gate is about the difference between two sides: its bound has a
-// sign.
+// Relative reports whether the gate is about a difference of sides: its bound has a sign.
 func (g *Gate) Relative() bool { return g.signed }
 
-// Percent reports whether a difference is a share of the first side's figure, and not in the unit
-// of the metric.
+// Percent reports whether a difference is a share of the first side, not in the metric's unit.
 func (g *Gate) Percent() bool { return g.percent }
 
 // Figure is the metric and the statistic, by short names: "ttft.p99", "goodput".

@@ -30,8 +30,8 @@ type Judgement struct {
 	Undecided bool
 }
 
-// Judge works a gate out on a result, for each stage that it is about. A stage without the figure
-// has an outcome that is not known.
+// Judge works a gate out for each stage that it is about; unknown, where a stage lacks the
+// figure.
 func (g *Gate) Judge(res *result.Result) []Judgement {
 	if g.Metric.ID == Capacity {
 		return []Judgement{g.judgeCapacity(res.Capacity)}

@@ -91,8 +91,7 @@ func Metrics() []Metric {
 	return append(list, capacityMetric())
 }
 
-// Named finds a metric by its ID or one of its short names; upper and lower case, dashes and
-// spaces make no difference.
+// Named finds a metric by its ID or short name, whatever its case, dashes and spaces.
 func Named(name string) (Metric, bool) {
 	name = strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	list := Metrics()

@@ -24,8 +24,8 @@ type Message struct {
 // New makes a message of a format, as fmt.Errorf has it.
 func New(format string, args ...any) Message { return Message{format: format, args: args} }
 
-// Or is what is said in place of a message by a tool that lacks one of its settings; an
-// empty format leaves a clause out.
+// Or is what a tool that lacks one of the settings says instead; an empty format leaves a clause
+// out.
 func (m Message) Or(format string, args ...any) Message {
 	last := New(format, args...)
 	if m.other != nil {
@@ -101,8 +101,8 @@ type Names struct {
 	// Of is how a setting is called that has a path in a plan, empty where the tool has none;
 	// ok is false where nothing is known of it.
 	Of func(path string) (name string, ok bool)
-	// Place is where the user has set what is at a path of the plan, and its path there; nil:
-	// the flag that Of gives.
+	// Place is where the user has set a path of the plan, and its path there; nil: the flag that
+	// Of gives.
 	Place func(path string) (where, at string)
 	// Stage is what stage i is called; nil means by its number in the plan, from 1, and its name.
 	Stage func(i int) string
@@ -166,9 +166,8 @@ func wrapped(err error) []error {
 	return nil
 }
 
-// Table is a Names.Of that looks paths up in rows of a path and a name: the first row that a
-// path is at or within counts, whatever place in a list it has. An empty name: the tool has
-// no such setting.
+// Table is a Names.Of that looks paths up in rows of a path and a name: the first row that a path
+// is at or within counts, wherever in a list. An empty name: no such setting.
 func Table(rows [][2]string) func(path string) (name string, ok bool) {
 	return func(path string) (string, bool) {
 		path = places().ReplaceAllString(path, "")

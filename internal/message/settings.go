@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Setting is something that users can set, as messages name it: its path in a plan and, after
-// a space, what users of our own commands call it where that is not the path. What no field of a
-// plan stands for is a remedy.
+// Setting is what users can set, as messages name it: its path in a plan and, after a space, what
+// our own commands call it if not that. What no field stands for is a remedy.
 type Setting string
 
 // The settings that messages name.

@@ -11,8 +11,8 @@ import (
 type All struct {
 	OK     int64
 	Failed int64
-	// Abandoned are those of Failed that this client gave up or whose connection
-	// broke: the server may have gone on with them.
+	// Abandoned are those of Failed that the server may have gone on with: given up here, or cut
+	// off.
 	Abandoned int64
 	Unsent    int64         // those of Failed that never left
 	Latency   time.Duration // Σ End − Sent of OK

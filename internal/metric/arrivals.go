@@ -55,8 +55,8 @@ func (a *arrivals) add(r *Request) {
 	a.trim()
 }
 
-// unfinished reports whether a failure says that the response took at least as long as the
-// client waited.
+// unfinished reports whether a failure means that the response took as long as the client waited,
+// or more.
 func unfinished(c record.Class) bool {
 	switch c {
 	case record.TimedOut, record.NoFirstByte, record.Stalled:

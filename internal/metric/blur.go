@@ -9,8 +9,7 @@ import (
 // blur is how far the truth of a time can lie before and behind what is taken for it.
 type blur struct{ below, above time.Duration }
 
-// since is the same of the time from another time to this one: how much shorter and how much
-// longer it can be.
+// since is how much shorter and how much longer the time from another one can be.
 func (to blur) since(from blur) (below, above int64) {
 	return int64(to.below + from.above), int64(to.above + from.below)
 }
@@ -48,8 +47,7 @@ func (r *Request) loadBlur() {
 	}
 }
 
-// prompt is how soon after its last segment a read must come to show that nothing had waited
-// there for long.
+// prompt is how soon after its last segment a read shows that nothing had waited long.
 const prompt = time.Millisecond / 4
 
 // loadBlurred gives each event the times between which it came. The one that is taken for it lies
@@ -85,8 +83,7 @@ func (r *Request) loadBlurred() {
 	}
 }
 
-// addGap adds the gap between two token events, with its least and its most where one of them is
-// not exact.
+// addGap adds the gap between two token events, with its bounds where one is not exact.
 func (r *Request) addGap(at time.Duration, b blur) int64 {
 	gap := int64(at - r.Last)
 	r.gaps = append(r.gaps, gap)

@@ -85,8 +85,7 @@ func firstOf(last record.EventKind) func(*record.Record) time.Duration {
 	}
 }
 
-// sample is the sample of a request that did not end; censored: it is at least that. ok is false
-// where it has none.
+// sample is that of a request that did not end; censored: it is at least that. !ok: it has none.
 func (c *course) sample(r *record.Record) (v int64, censored, ok bool) {
 	from := c.from(r)
 	if from == record.Never || c.stream && !r.Streamed {
@@ -199,8 +198,8 @@ func (f *Aggregator) cutPart(p *part, defs []*Def, r *Request) {
 	}
 }
 
-// Unfinished are the measured requests that were sent and did not end because this client ended
-// them, beside those that did.
+// Unfinished are the measured requests that this client sent and then cut off, beside those that
+// ended.
 type Unfinished struct {
 	Ended   int64         // requests that ended
 	Cut     int64         // requests that did not
@@ -210,8 +209,8 @@ type Unfinished struct {
 	Oldest  time.Duration // the age of the oldest of Cut
 }
 
-// A request that hangs is told from one that would have ended soon by its age, as a multiple of
-// the longest latency that was seen.
+// A request that hangs is told from one about to end by its age, in multiples of the longest
+// latency.
 const (
 	OldFactor     = 1.5
 	AncientFactor = 3

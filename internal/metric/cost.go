@@ -33,8 +33,7 @@ func billed(kind string, figure func(b *cost.GPUUsage, rate, seconds float64) (f
 	}
 }
 
-// costs are the metrics of what a window cost in money and energy. They need to be told about
-// the GPUs: docs/cost.md.
+// costs are the metrics of a window's money and energy, which need GPUs' readings: docs/cost.md.
 func costs() []Def {
 	var perGPU, dollars, megawatt, joules []Def
 	for _, k := range kinds() {

@@ -1,6 +1,5 @@
-// Package metric is the one table of what is measured. Each metric has a name, a
-// unit and a formula over the record of a request or over the sums of a window;
-// Fold works the formulas out for a stream of records.
+// Package metric is the one table of what is measured. Each metric has a name, a unit and a formula
+// over a request's record or a window's sums; Fold works them out for a stream of records.
 package metric
 
 import (
@@ -45,8 +44,7 @@ type Def struct {
 	Sample func(*Request) (int64, bool)
 	// Many gives the samples of a request. They are pooled over requests.
 	Many func(*Request) []int64
-	// Tail gives those of the part of a long stream that was not kept event by event, as
-	// they spread, or nil.
+	// Tail gives those of a long stream's part that was not kept event by event, or nil.
 	Tail func(*Request) *record.TailHistogram
 	// Bounds is how much less and how much more than the sample of a request the truth can be; nil:
 	// the sample is exact, or unknown.
@@ -61,8 +59,7 @@ type Def struct {
 	Scale float64
 	// Failed: failed requests have samples too.
 	Failed bool
-	// PerRequest is the value of one request that an objective is compared with, where it
-	// is not its sample.
+	// PerRequest is a request's value that objectives are compared with, if not its sample.
 	PerRequest func(*Request) (int64, bool)
 	// OwnBounds are the Bounds of Own.
 	OwnBounds func(*Request) (below, above int64)
@@ -292,7 +289,7 @@ func requestMetrics() []Def {
 		ms(Def{
 			ID: "normalized_time_per_output_token", Name: "Normalised time per output token",
 			Formula: "(End − Sent) ÷ output tokens",
-			Help:    "Request latency made comparable between answers of different length; it includes the time to first token.",
+			Help:    "Request latency made comparable between responses of different length; it includes the time to first token.",
 			Sample: func(r *Request) (int64, bool) {
 				if r.Tokens <= 0 || r.Sent == record.Never {
 					return 0, false
@@ -307,13 +304,13 @@ func requestMetrics() []Def {
 	}
 }
 
-// lengths are the metrics of how long prompts and answers are.
+// lengths are the metrics of how long prompts and responses are.
 func lengths() []Def {
 	return []Def{
 		{
 			ID: "output_sequence_length", Name: "Output sequence length", Unit: TokenCount, Scale: 1,
 			Formula: "output tokens",
-			Help:    "Tokens in the answer, by the source that the report names.",
+			Help:    "Tokens in the response, by the source that the report names.",
 			Sample:  func(r *Request) (int64, bool) { return int64(r.Tokens), r.Tokens >= 0 },
 		},
 		{

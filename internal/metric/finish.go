@@ -15,8 +15,7 @@ const mostFinishes = 16
 // OtherFinishes stands for the finish reasons beyond those that are told apart.
 const OtherFinishes = "…"
 
-// Finishes are the finish reasons of successful responses that nobody knows, with how many
-// responses had each.
+// Finishes counts the finish reasons of successful responses that are not known ones.
 type Finishes map[string]int64
 
 func (f *Finishes) add(finish string, n int64) {

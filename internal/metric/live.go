@@ -60,8 +60,7 @@ func (l *LiveStats) Part(stage int, phase record.Phase) *LivePart {
 	return new(LivePart)
 }
 
-// stage is the i-th stage, which may be the first request's of it. One goroutine at a time
-// may call it.
+// stage is the i-th stage, made at its first request. One goroutine at a time calls it.
 func (l *LiveStats) stage(i int) *LiveStage {
 	if i >= len(l.Stages()) {
 		l.grow(i + 1)
@@ -128,8 +127,7 @@ func (p *LivePart) fail(class record.Class, n int64) {
 	p.classes[class] += n
 }
 
-// MergeLive puts together what several have counted. The first stages are those of begin,
-// where it has them already.
+// MergeLive puts together what several have counted. The first stages are those of begin, if any.
 func MergeLive(begin []*LiveStage, all []*LiveStats) *LiveStats {
 	sum, n := new(LiveStats), len(begin)
 	read := make([][]*LiveStage, len(all)) // once: a stage may begin meanwhile, for which there would be no room

@@ -10,34 +10,28 @@ import (
 
 // Options say how a Fold is to see its records.
 type Options struct {
-	// Closed says of each stage whether it is a closed loop. Stages beyond it, as those that a
-	// search makes, are like the last.
+	// Closed says of each stage whether it is a closed loop. Stages of a search are like the last.
 	Closed []bool
 	// Sessions says the same of whether its load is sessions that are in flight.
 	Sessions []bool
 	SLOs     []plan.SLO // the metric of each request is at most Max
-	// Targets is how many servers the requests went to; with fewer than two there is
-	// nothing to keep for each.
+	// Targets is how many servers requests went to; each is told apart where there are two or more.
 	Targets int
-	// Models are those that requests ask for by name and that are told apart; none: they
-	// are not.
+	// Models are those of requests that are told apart; none: they are not.
 	Models []string
 	// Workers: several processes sent the requests, and are told apart.
 	Workers bool
 	// StandIn: what is counted on this side are not the model's tokens, so that such a
 	// count is not held against the length asked for.
 	StandIn bool
-	// Local: figures are made of this side's count of responses, where there is one, and not
-	// of the server's.
+	// Local: figures are made of this side's count of responses, if any, and not of the server's.
 	Local bool
-	// Bends says whether so much added to such a latency is more than is allowed for. nil means any
-	// amount is.
+	// Bends says whether so much added to such a latency is too much. nil: any amount is.
 	Bends func(added, latency time.Duration) bool
 	// Times gives when a stage's warm-up and its sending ended, as far as that is known. An end must be
 	// known before a record that ended after it is added. nil means there is no steady window.
 	Times func(stage int) record.StageTimes
-	// Pool is shared by the folds of a run, so that merging them costs nothing. nil:
-	// the Fold has one of its own.
+	// Pool is shared by the folds of a run, which makes merging free. nil: the Fold has its own.
 	Pool *stat.Pool
 	// Live is kept up to date as records come. nil means none.
 	Live *LiveStats
@@ -45,8 +39,7 @@ type Options struct {
 	Each func(*Request)
 }
 
-// OptionsFor are the options of a fold for the records of a plan's run. Its Times, Pool
-// and Live are for the caller to fill in.
+// OptionsFor are the options for the records of a plan's run, without Times, Pool and Live.
 func OptionsFor(p *plan.Plan) Options {
 	opts := Options{StandIn: p.Tokenizer.StandIn(), Local: p.Tokenizer.Output, Targets: len(p.Target.URLs)}
 	for _, a := range p.Data.Adapters {

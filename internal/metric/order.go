@@ -29,8 +29,8 @@ type order struct {
 	part        stat.Part   // of the last request
 }
 
-// same takes a request into account that belongs to the span of the one before, as nearly all of
-// many do; false: it does not.
+// same counts a request that belongs to the span of the one before, as nearly all do; false: it
+// does not.
 func (o *order) same(end int64) bool {
 	if o.n <= mostSingle || end>>o.shift<<o.shift != o.part.End {
 		return false

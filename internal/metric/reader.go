@@ -7,9 +7,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// Reader looks at records one at a time, as a fold of the same options does: for reports
-// that show single requests or when they were, and not their sums. It belongs to one
-// goroutine.
+// Reader looks at records one at a time, as a fold of the same options does, for reports that show
+// single requests. It belongs to one goroutine.
 type Reader struct {
 	opts Options
 	slos []objective
@@ -17,8 +16,8 @@ type Reader struct {
 	to   time.Duration // where the steady window of the request's stage ends
 }
 
-// NewReader makes a Reader. Of the options, Closed, SLOs, Local and Times count; objectives
-// that no fold takes are none.
+// NewReader makes a Reader, of the options Closed, SLOs, Local and Times. Objectives that no fold
+// takes are none.
 func NewReader(opts Options) *Reader {
 	slos, err := objectives(opts.SLOs)
 	if err != nil {
@@ -41,8 +40,7 @@ func (r *Reader) Steady() bool {
 	return q.Stage >= 0 && q.Phase != record.Closing && q.from <= q.End && q.End <= r.to
 }
 
-// Good reports whether the request read last succeeded and met every objective; judged is
-// false where there are none.
+// Good reports whether the last request succeeded and met every objective; !judged: there are none.
 func (r *Reader) Good() (good, judged bool) {
 	good = r.req.Failure == nil
 	for i := range r.slos {
@@ -117,10 +115,9 @@ func (d *Def) Samples(r *Request) int64 {
 	return n
 }
 
-// TokenEvents are the token events that were kept of a successful request's stream, by their
-// place among its events, each with the time since the one before it; Never: it is the first.
-// Those times are the samples of inter_event_latency and, in as many parts as the event has
-// tokens, of inter_token_latency.
+// TokenEvents are the kept token events of a successful request's stream, by their place, with the
+// time since the one before; Never: it is the first. Those are the samples of inter_event_latency
+// and, split by tokens, of inter_token_latency.
 func (r *Request) TokenEvents() iter.Seq2[int, time.Duration] {
 	return func(yield func(int, time.Duration) bool) {
 		n := 0
@@ -145,6 +142,5 @@ func (r *Request) carries(e *record.Event) bool {
 	return e.Label <= record.Refusal && e.Tokens != 0 && uint(e.Mark) < uint(len(r.Marks))
 }
 
-// TokensKnown reports whether the tokens of every event are known, so that the request has
-// samples of inter_token_latency.
+// TokensKnown reports whether the tokens of every event are known, as inter_token_latency needs.
 func (r *Request) TokensKnown() bool { return r.perToken != nil }

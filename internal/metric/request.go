@@ -191,8 +191,7 @@ func (r *Request) spreadGaps() {
 	}
 }
 
-// share deals gaps out among the tokens of the events behind them, in whole nanoseconds that add up
-// to the gap.
+// share deals gaps out among the tokens of the events behind them, in whole nanoseconds.
 func (r *Request) share(to int, gaps []int64) []int64 {
 	shares := r.spread[to][:0]
 	i := -1

@@ -126,8 +126,7 @@ type extent struct {
 	unbounded    bool // the sums are more than can be counted
 }
 
-// nearly reports whether a sample that can be so much less and more is as good as exact, and notes
-// it.
+// nearly reports whether a sample within such bounds is as good as exact, and notes it.
 func (e *extent) nearly(v, below, above int64) bool {
 	if below|above == 0 {
 		return true

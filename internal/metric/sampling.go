@@ -177,7 +177,7 @@ func (v *view) parts(d *divided) (*estimate.Parts, bool) {
 	return p, true
 }
 
-// shortest is how many spans a wave must be long at least to be longer than answers take.
+// shortest is how many spans a wave must be long at least to be longer than responses take.
 func (v *view) shortest() float64 {
 	return 2 * v.window.Stats[latencyID].Avg * float64(time.Millisecond) / math.Ldexp(1, int(v.places.shift))
 }

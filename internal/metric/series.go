@@ -101,9 +101,8 @@ const settleSteps = 32
 // settledBlocks is how many blocks must be left to show that a series has settled.
 const settledBlocks = 4
 
-// WarmupNeeded says how long a warm-up would have left a series without a trend that matters,
-// and how many requests it would have taken out: at most half of them. It is false where
-// nothing shows that.
+// WarmupNeeded says how long a warm-up would have left a series without a trend that matters, and
+// of how many requests: at most half. false: nothing shows that.
 func (s *Series) WarmupNeeded(budget float64) (warmup time.Duration, requests int64, ok bool) {
 	n := len(s.kept)
 	for step := 1; step <= settleSteps/2; step++ {
@@ -124,8 +123,8 @@ func (s *Series) WarmupNeeded(budget float64) (warmup time.Duration, requests in
 	return 0, 0, false
 }
 
-// begin is when a request counts from: in an open loop from when it was due, so that
-// waiting for a slot is in its latency.
+// begin is when a request counts from: in an open loop when it was due, waiting for a slot
+// included.
 func (s *Series) begin(v *arrival) time.Duration {
 	if s.closed {
 		return v.sent

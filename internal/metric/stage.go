@@ -113,10 +113,9 @@ func (s *stageAggregate) close() {
 	s.workers.close()
 }
 
-// hold adds the part of a request that lies in the steady window to the time that
-// requests were in flight there, and to that in which slots had something to do: a
-// connection that has to be opened is on the way too, and a stream that does not end holds
-// its slot for a while after it has said that it is done.
+// hold adds a request's part in the steady window to the time in flight there and to that of busy
+// slots: opening a connection keeps a slot busy, and so does a stream after it has said that it is
+// done.
 func (s *stageAggregate) hold(rec *record.Record, from, to time.Duration) {
 	if from == record.NotYet || rec.Sent == record.Never {
 		return
@@ -174,8 +173,7 @@ func count(yes bool) int64 {
 	return 0
 }
 
-// span widens the window to hold a request: the window of the whole is from the first
-// Sent to the last End.
+// span widens the window to hold a request: it is from the first Sent to the last End.
 func (t *Totals) span(rec *record.Record) {
 	from := rec.Sent
 	if from == record.Never {

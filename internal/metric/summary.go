@@ -65,8 +65,7 @@ type Stat struct {
 	N                  int64
 	Avg, Min, Max, Std float64
 	Quantiles          []float64 // in the order of Percentiles; nil for a rate
-	// Least and Most are what the figures are at least and at most, whatever this client did; nil:
-	// nobody knows.
+	// Least and Most bound the figures, whatever this client did; nil: not known.
 	Least, Most *Ends
 
 	// Where requests did not end: see stat.Summary.

@@ -44,8 +44,7 @@ func pick(defs []Def, ids []string) []*Def {
 	return list
 }
 
-// modelOf is the place of a request's model among those that are told apart; -1: it is
-// none of them.
+// modelOf is the place of a request's model among those told apart; -1: it is none of them.
 func (f *Aggregator) modelOf(r *Request) int { return slices.Index(f.opts.Models, r.Model) }
 
 // part adds a measured request to what its part has done; parts are n.
@@ -107,8 +106,8 @@ func (list *parts) merge(o parts) error {
 	return nil
 }
 
-// windows are n parts of a stage without their samples. Their rates are over the window
-// of the stage, so that they add up.
+// windows are n parts of a stage without samples. Their rates are over the stage's window, and add
+// up.
 func (list parts) windows(s *stageAggregate, n int, defs []Def) []Stats {
 	out := make([]Stats, n)
 	for i := range out {

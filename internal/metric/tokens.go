@@ -52,7 +52,7 @@ func (a *Around) merge(o Around) {
 	a.Least, a.Most, a.Longest = min(a.Least, o.Least), max(a.Most, o.Most), max(a.Longest, o.Longest)
 }
 
-// compare takes the counts of a successful request's prompt (0) or answer (1).
+// compare takes the counts of a successful request's prompt (0) or response (1).
 func (s *stageAggregate) compare(i int, t record.Tokens, standIn bool) {
 	if t.Claimed > 0 {
 		s.Claimed[i]++
@@ -81,26 +81,23 @@ func (s *stageAggregate) compare(i int, t record.Tokens, standIn bool) {
 	}
 }
 
-// standIn takes the count of a stream that its server did not count, by a tokenizer that is
-// not the model's, beside its events.
+// standIn takes another model's tokenizer's count of a stream that its server did not count.
 func (s *stageAggregate) standIn(r *Request) {
 	if r.Out.Source == record.FromTokenizer && r.Out.Claimed == 0 && r.events > 0 {
 		s.StandIn.add(r.events, r.Out.N)
 	}
 }
 
-// under looks whether a response shows far more tokens than its server counts. The margin is
-// wide: now and then the text of a token is spread over events, and a text may read back
-// as more tokens than it was made of. Where the tokenizer finds about as many as the server,
-// somebody on the way has cut tokens up.
+// under looks whether a response shows far more tokens than its server counts. The margin is wide:
+// the text of a token may be spread over events, and may read back as more tokens. Where the
+// tokenizer agrees with the server, tokens were cut up on the way.
 func (s *stageAggregate) under(r *Request, standIn bool) {
 	out := &r.Out
 	if out.Source != record.FromServer || out.Expected > 0 && 4*out.Expected <= 5*out.N {
 		return
 	}
 	shown := r.events
-	// A text that reads back as more tokens than it was made of is no evidence against a count of just
-	// what was asked for.
+	// A text may read back as more tokens: no evidence against a count of just what was asked for.
 	if !standIn && out.Local >= 0 && out.N != r.RequestedTokens {
 		if shown = max(shown, out.Local); 4*out.Local <= 5*out.N {
 			return

@@ -30,8 +30,7 @@ type Trend struct {
 	Resolved float64       // the smallest relative change at half time that would have stood out
 }
 
-// Found reports whether there is a trend that matters: more than chance explains, and more
-// than the budget.
+// Found reports whether there is a trend that matters: beyond chance, and beyond the budget.
 func (t *Trend) Found(budget float64) bool { return t.Effect > t.Noise && t.Effect > budget }
 
 const (
@@ -40,8 +39,8 @@ const (
 	// finest is the time below which differences are the noise of stamps rather than the
 	// server's doing: events that arrive together are no time apart, or a fraction of it.
 	finest = float64(50 * time.Microsecond)
-	// habitual are the deviations that blocks of a steady server have: of latencies
-	// relative to one another, and of the flow.
+	// habitual are the deviations of a steady server's blocks: relative ones of latencies, and of
+	// the flow.
 	habitualLatency = 0.13
 	habitualFlow    = 0.1
 )
@@ -169,8 +168,7 @@ func (t *Trend) rises(s *Series, vals []float64, at []time.Duration) bool {
 // edge is where block k of n begins among so many values.
 func edge(k, n, values int) int { return k * values / n }
 
-// calm is by how much blocks vary less that have several waves in them, each with a luck of
-// its own.
+// calm is by how much less blocks vary that have several independent waves in them.
 func calm(waves float64, blocks int) float64 {
 	return min(2, math.Sqrt(max(1, waves/float64(blocks))))
 }

@@ -113,8 +113,7 @@ type SessionLoad struct {
 	Timeout    Duration
 }
 
-// FormShaped is the form of request bodies that prompt/shaped makes, before anything is
-// known of the model.
+// FormShaped is the form of request bodies that prompt/shaped makes, whatever the model.
 const FormShaped = "genai-perf"
 
 // Shaped reports whether requests come with whole bodies of such a form.
@@ -130,9 +129,8 @@ const ClientPlain = "plain"
 // Plain reports whether the client is of that kind.
 func (t *Target) Plain() bool { return t.Client == ClientPlain }
 
-// CountsPlain is to believe the server's counts of tokens whatever they are, and to count no more
-// than the texts of prompts and the visible text of responses, of each event by itself and of the
-// first of several choices.
+// CountsPlain believes the server's counts of tokens whatever they are, and counts prompts' texts
+// and responses' visible text alone, by event, of the first choice.
 const CountsPlain = "plain"
 
 // PlainCounts reports whether tokens are counted in that way.
@@ -169,8 +167,7 @@ type Payload struct {
 	Alone      bool
 }
 
-// Sessions are generated: so many, each once. The lengths of a turn are Data.Input and
-// Data.Output.
+// Sessions are generated: so many, each once. Data.Input and Data.Output are a turn's lengths.
 type Sessions struct {
 	Count      int
 	Turns      Length

@@ -63,8 +63,7 @@ type Levels struct {
 // On reports whether there are levels.
 func (l Levels) On() bool { return len(l.List) > 0 || l.Start != 0 || l.End != 0 || l.Step != 0 }
 
-// Value is the i-th value of a range. The numbers are taken as the decimals they are
-// written as, so that steps of 0.1 do not drift.
+// Value is the i-th value of a range, of numbers as their decimals: steps of 0.1 do not drift.
 func (l Levels) Value(i int64) float64 {
 	v := new(big.Rat).Mul(decimal(l.Step), new(big.Rat).SetInt64(i))
 	f, _ := v.Add(v, decimal(l.Start)).Float64()
@@ -100,8 +99,7 @@ func (s Stage) Level() float64 {
 // Endless reports whether windows end a stage, which then needs no other end.
 func (m Measurement) Endless() bool { return m.Mode == WindowTime || m.Mode == WindowCount }
 
-// PerSecond is the rate of a stage's arrivals: that of the plan, or what its intervals
-// come to.
+// PerSecond is the rate of a stage's arrivals: the plan's, or what its intervals come to.
 func (s Stage) PerSecond() float64 {
 	if len(s.Intervals) == 0 {
 		return s.Rate
@@ -113,10 +111,9 @@ func (s Stage) PerSecond() float64 {
 	return float64(len(s.Intervals)) / sum.Seconds()
 }
 
-// Growth makes the load of a stage grow as responses come: its concurrency is how many
-// requests are sent at once, and Step more follow each time every request of the last
-// step has had so many responses, until there were To in all. No request is sent in
-// place of one that has ended.
+// Growth makes the load of a stage grow as responses come: Concurrency are sent at once, and Step
+// more each time every request of the last step has had so many responses, To in all. None takes
+// the place of one that has ended.
 type Growth struct {
 	To        int
 	Step      int
@@ -126,9 +123,8 @@ type Growth struct {
 // On reports whether the load grows.
 func (g Growth) On() bool { return g != Growth{} }
 
-// Capacity looks for the highest load that meets objectives. The plan's only stage says which
-// kind of load it is, a rate or a concurrency, and where the search begins; levels become
-// stages. The zero Capacity is none.
+// Capacity looks for the highest load that meets objectives. The plan's only stage says the kind of
+// load, rate or concurrency, and where the search begins; levels become stages. Zero: none.
 type Capacity struct {
 	Objectives []string
 	Max        float64
@@ -151,9 +147,8 @@ const (
 	SweepGeometric = "geometric" // dense near the saturation
 )
 
-// Saturation finds the rate that the server can keep up with and makes the stages of
-// rates up to it. The plan's only stage says all but the rate. The zero Saturation is
-// none.
+// Saturation finds the rate that the server can keep up with, and makes stages up to it of the
+// plan's only one. The zero Saturation is none.
 type Saturation struct {
 	Kind       string
 	Requests   int64

@@ -30,8 +30,8 @@ func (m *Media) None() bool {
 	return m.Image.Count == Length{} && m.Video.Count == Length{} && m.Audio.Count == Length{}
 }
 
-// Spot is where in a prompt's text something stands: from 0, before it, to 1, behind
-// it. The zero Spot is anywhere.
+// Spot is where in a prompt's text something stands: from 0, before it, to 1, behind it; zero:
+// anywhere.
 type Spot struct {
 	Dist   string
 	Mean   float64

@@ -18,8 +18,8 @@ const (
 // Placeholders are all of them.
 func Placeholders() []string { return []string{PlaceTime, PlaceModel, PlaceName} }
 
-// UnknownPlaceholder is the first part of a directory's name that looks like a placeholder and
-// is none; empty: there is none.
+// UnknownPlaceholder is a directory name's first part that looks like a placeholder and is none, or
+// empty.
 func UnknownPlaceholder(dir string) string {
 	for _, found := range regexp.MustCompile(`\{[a-z_]+\}`).FindAllString(dir, -1) {
 		if !slices.Contains(Placeholders(), found) {
@@ -35,8 +35,7 @@ func (p *Plan) FilledDir(at time.Time) string {
 	return strings.NewReplacer(PlaceTime, at.UTC().Format("20060102T150405Z"), PlaceModel, pathPart(p.Target.Model), PlaceName, pathPart(p.Name)).Replace(p.Output.Dir)
 }
 
-// longestPart is how many characters a part of a path may have, so that what stands around it
-// fits a file name too.
+// longestPart is how many characters a part of a path may have, to fit a file name with the rest.
 const longestPart = 100
 
 // pathPart is a text as a part of a path that leads nowhere else.

@@ -86,9 +86,8 @@ func ParseWarmup(s string) (Warmup, error) {
 
 var errLength = errors.New("write it as 128, 100-200 or normal:mean=550,stddev=50,min=10,max=900")
 
-// ParseLength reads a distribution of lengths: "128" is fixed, "100-200" is
-// uniform, and "normal:mean=550,stddev=50,min=10,max=900" says it in full. The
-// distribution's name may be left out where the parameters tell it.
+// ParseLength reads a distribution of lengths: "128" is fixed, "100-200" is uniform, and
+// "normal:mean=550,stddev=50,min=10,max=900" says it in full, with or without the name.
 func ParseLength(s string) (Length, error) {
 	s = strings.TrimSpace(s)
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
@@ -161,8 +160,7 @@ func Distributions() []string {
 	return []string{DistFixed, DistNormal, DistUniform, DistLognormal, DistSkew, DistPoisson}
 }
 
-// SLOMetrics are the metrics that goodput can be judged by: those with one
-// duration for each request.
+// SLOMetrics are the metrics that goodput can be judged by: one duration for each request.
 func SLOMetrics() []string {
 	return []string{
 		"time_to_first_token", "time_to_first_output_token", "time_to_second_token",

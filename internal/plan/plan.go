@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// HTTP2Streams is how many requests share an HTTP/2 connection at most. It is below
-// what servers allow, so that connections are few and yet a read of one holds little
-// that belongs to others.
+// HTTP2Streams is how many requests share an HTTP/2 connection at most. It is below what servers
+// allow: few connections, whose reads hold little of others.
 const HTTP2Streams = 32
 
 // Version is the version of the plan's format that this program writes.
@@ -166,8 +165,8 @@ type Timeouts struct {
 
 // Data says what prompts are made of.
 type Data struct {
-	// Limits are those of the plan, for whoever reads the files that it names. They stand
-	// in the plan itself.
+	// Limits are those of the plan, for readers of the files that it names. They stand in the plan
+	// itself.
 	Limits        Limits
 	Source        string
 	File          string
@@ -326,9 +325,9 @@ const (
 // Duration is a time.Duration that a plan file writes as "1m30s".
 type Duration time.Duration
 
-// Default is the plan that a run starts from: chat completions, streamed, one
-// request at a time for 30 s, against the built-in mock where no URL is added.
-// Prompts are 128 tokens long and the server decides how long it answers.
+// Default is the plan that a run starts from: chat completions, streamed, one request at a time for
+// 30 s, against the built-in mock without a URL. Prompts have 128 tokens; the server decides how
+// long responses are.
 func Default() Plan {
 	return Plan{
 		Version: Version,

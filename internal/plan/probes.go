@@ -60,8 +60,7 @@ const (
 // PowerInterval is how often PowerSMI reads. GPUs refresh their reading about as often.
 const PowerInterval = 100 * time.Millisecond
 
-// Cost says what the GPUs behind the target cost, and how their power is known. The zero Cost
-// asks for no figures of cost.
+// Cost says what the target's GPUs cost, and how their power is known. Zero: no figures of cost.
 type Cost struct {
 	GPUs     int
 	Price    float64

@@ -74,8 +74,8 @@ func safePath(path string) string {
 	return SafeURL(path)
 }
 
-// Secrets are the values in a target that Redacted takes out, in any order: what a server may
-// repeat, and what its requests hold.
+// Secrets are the values in a target that Redacted takes out: what a server may repeat or requests
+// hold.
 func (t *Target) Secrets() []string {
 	var all []string
 	add := func(s string) {
@@ -180,8 +180,8 @@ func secretParameter(name string) bool {
 	return secretName(name) || slices.Contains([]string{"sig", "code", "pwd", "pass"}, strings.ToLower(name))
 }
 
-// secretField reports whether a body field holds a credential. Switches and numbers of tokens
-// do not, whatever they are called.
+// secretField reports whether a body field holds a credential, as switches and token counts never
+// do.
 func secretField(name string, v any) bool {
 	switch v.(type) {
 	case nil, bool:
@@ -259,8 +259,8 @@ type Hider struct {
 	longest int
 }
 
-// Hide is a Hider of secrets ahead of w, as they stand and as JSON has them, once or twice
-// over. Close writes what is held back.
+// Hide is a Hider of secrets ahead of w, also as JSON has them, once or twice over. Close writes
+// the rest.
 func Hide(w io.Writer, secrets []string) *Hider {
 	h := &Hider{to: w}
 	for _, secret := range secrets {

@@ -49,8 +49,7 @@ func (t *Target) Batches() bool {
 	return t.Ranks() || slices.Contains([]string{EndpointEmbeddings, EndpointClassify, EndpointPooling, EndpointTemplate}, t.Endpoint)
 }
 
-// TemplateEmbedQA is a template that is built in: a list of texts as NVIDIA's
-// embedding model for questions takes it.
+// TemplateEmbedQA is built in: a list of texts as NVIDIA's embedding model for questions takes it.
 const TemplateEmbedQA = "nv-embedqa"
 
 // Retries say how often a request goes again that no server answered: no connection was

@@ -49,8 +49,8 @@ const (
 	SequencesOff = "off"
 )
 
-// Tensors says what requests carry that are no prompts: values for each input of a
-// model, from files of input data, or generated.
+// Tensors says what requests carry in place of prompts: values for a model's inputs, read or
+// generated.
 type Tensors struct {
 	Files        []string
 	Fill         string

@@ -1,6 +1,5 @@
-// Package jmespath holds JMESPath expressions against documents as Python programs do: what
-// an expression gives is judged by Python's notion of truth, and one that fails on a
-// document does not hold for it.
+// Package jmespath holds JMESPath expressions against documents as Python programs do: what an
+// expression gives is judged as true by Python's rules; one that fails does not hold.
 package jmespath
 
 import (
@@ -23,8 +22,8 @@ type Expr struct {
 // longest is how long an expression may be, in bytes.
 const longest = 4096
 
-// standard are the functions of the JMESPath specification. The library has more, some of
-// which can make a text of any length.
+// standard are the functions of the JMESPath specification. Some others can make texts of any
+// length.
 const standard = "abs avg ceil contains ends_with floor join keys length map max max_by merge min min_by not_null reverse sort sort_by starts_with sum to_array to_number to_string type values"
 
 var errAssigned = errors.New("= is not supported here; compare values with ==")

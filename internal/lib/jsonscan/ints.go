@@ -118,8 +118,7 @@ func plainInt(data []byte, i int) (n int64, end int, ok bool) {
 
 var powers = [...]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
 
-// leadingDigits is how many of eight bytes, the first in the lowest bits, are digits before the
-// first that is none.
+// leadingDigits is how many of eight bytes, the first in the lowest bits, are digits up to another.
 func leadingDigits(v uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	// A byte below '0' sets its high bit in the difference, one over '9' in the sum, or has it. What is

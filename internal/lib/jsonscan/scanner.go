@@ -56,8 +56,7 @@ func (s *Scanner) Pos() int { return s.pos }
 // something else.
 func (s *Scanner) Fail(want string) { s.failAt(s.pos, want) }
 
-// failAt records the first fault. With nothing left to read, no method gets any
-// further, so none has to ask for a fault first.
+// failAt records the first fault. No method gets any further: none has to ask for a fault first.
 func (s *Scanner) failAt(at int, want string) {
 	if s.err == nil {
 		s.err = &SyntaxError{Offset: at, Want: want}
@@ -65,8 +64,7 @@ func (s *Scanner) failAt(at int, want string) {
 	s.pos = len(s.data)
 }
 
-// Peek skips white space and returns the byte that follows without taking it; 0 at
-// the end of the text or after a fault.
+// Peek skips white space and gives the next byte without taking it; 0 at the end or after a fault.
 func (s *Scanner) Peek() byte {
 	if s.pos < len(s.data) && s.data[s.pos] > ' ' {
 		return s.data[s.pos]
@@ -99,8 +97,7 @@ func (s *Scanner) space(i int) int {
 	return i
 }
 
-// leadingSpaces is how many of eight bytes, the first in the lowest bits, are spaces
-// before the first that is not.
+// leadingSpaces is how many of eight bytes, the first in the lowest bits, are spaces up to another.
 func leadingSpaces(v uint64) int {
 	const spaces = 0x2020202020202020
 	return bits.TrailingZeros64(v^spaces) / 8
@@ -177,8 +174,8 @@ func (s *Scanner) plainKey() []byte {
 	return nil
 }
 
-// Fields reads an object and calls field for each of its keys, which must read the
-// value. What is no object is skipped.
+// Fields reads an object and calls field for each key, which must read the value. Others are
+// skipped.
 func (s *Scanner) Fields(field func(key []byte)) {
 	if s.Peek() != '{' {
 		s.Skip()
@@ -360,9 +357,8 @@ func (s *Scanner) Quoted() []byte {
 	return body
 }
 
-// Pair takes an array of two strings without escapes, as lists of pairs are made of,
-// faster than element by element. Where something else comes next it takes nothing
-// and returns false.
+// Pair takes an array of two strings without escapes, faster than element by element. false:
+// something else comes next, and nothing was taken.
 func (s *Scanner) Pair() (a, b []byte, ok bool) {
 	if s.depth == maxDepth {
 		return nil, nil, false // for the others to refuse

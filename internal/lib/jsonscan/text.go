@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// StringEnd looks at the body of a JSON string that starts at offset i of data,
-// after the opening quote. It returns the offset of the closing quote and whether
-// the body holds escapes. Where the body is faulty, ok is false and end is the
-// offset of the fault.
+// StringEnd finds the closing quote of a JSON string whose body starts at offset i of data, and
+// whether that holds escapes. !ok: end is the offset of a fault.
 func StringEnd(data []byte, i int) (end int, escaped, ok bool) {
 	for i < len(data) {
 		for len(data)-i >= 8 {
@@ -50,8 +48,8 @@ func StringEnd(data []byte, i int) (end int, escaped, ok bool) {
 func plainBytes(v uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	quote, slash := v^(ones*'"'), v^(ones*'\\')
-	// A byte b below n sets its high bit in (b - n) &^ b. A borrow can only
-	// reach bytes after the first hit, which do not matter.
+	// A byte b below n sets its high bit in (b - n) &^ b. A borrow only reaches bytes after the
+	// first hit.
 	hits := ((quote - ones) &^ quote) | ((slash - ones) &^ slash) | ((v - ones*0x20) &^ v)
 	return bits.TrailingZeros64(hits&high) / 8
 }

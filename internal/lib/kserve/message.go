@@ -91,8 +91,7 @@ func (m Message) Decode(b []byte, to any) error {
 	return copyOut(message, to, err)
 }
 
-// DecodeJSON reads a message as the HTTP API writes it, with whatever else servers put there
-// left out.
+// DecodeJSON reads a message as the HTTP API writes it, without what servers add.
 func (m Message) DecodeJSON(text []byte, to any) error {
 	message := m.New()
 	err := protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, message)

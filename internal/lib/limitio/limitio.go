@@ -1,6 +1,5 @@
-// Package limitio reads what others have written without trusting its size: a file that
-// goes on for ever, or that unpacks to a thousand times its size, ends in an error that
-// names the limit to raise.
+// Package limitio reads what others have written without trusting its size: a file without an end,
+// or that unpacks to a thousand times its size, ends in an error that names the limit.
 package limitio
 
 import (
@@ -183,8 +182,7 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ByteCounter is a Reader of something that is taken in parts, each of which may have the
-// whole limit.
+// ByteCounter is a Reader of something taken in parts, each of which may have the whole limit.
 type ByteCounter struct {
 	reader
 	most int64

@@ -11,8 +11,7 @@ import (
 	"syscall"
 )
 
-// Dialer opens TCP connections from addresses in turn. A nil one, and one without addresses,
-// leaves the choice to the system.
+// Dialer opens TCP connections from addresses in turn. Without any the system chooses.
 type Dialer struct {
 	four, six turns
 	control   func(network, address string, c syscall.RawConn) error // of a socket, before it is bound

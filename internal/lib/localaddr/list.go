@@ -1,6 +1,5 @@
-// Package localaddr binds the local end of TCP connections to a list of addresses in turn. One
-// address has only so many ports for connections to one ip:port; each further address has as
-// many again.
+// Package localaddr binds the local end of TCP connections to a list of addresses in turn. Each
+// address has only so many ports for connections to one ip:port.
 package localaddr
 
 import (
@@ -77,9 +76,8 @@ func (l *List) add(r netip.Prefix) {
 	l.ends = append(l.ends, min(l.Len()+count(r), most))
 }
 
-// count is how many addresses a range has, without its first, which stands for the network,
-// and for IPv4 without its last, which is the broadcast address. Ranges too small to have them
-// are whole.
+// count is how many addresses a range has, without the first, the network's, and for IPv4 the last,
+// the broadcast's. Ranges too small for those are whole.
 func count(r netip.Prefix) int {
 	host := r.Addr().BitLen() - r.Bits()
 	switch {

@@ -30,10 +30,8 @@ type Scale struct {
 	decimals int
 }
 
-// ScaleFor picks the scale for values of the given unit of which ref is
-// typical. Milliseconds become seconds where they are many and microseconds
-// where they are few, shares of one become per cent; other units stay as they
-// are.
+// ScaleFor picks the scale for values of a unit of which ref is typical: milliseconds may become
+// seconds or microseconds, shares become per cent.
 func ScaleFor(unit string, ref float64) Scale {
 	s := Scale{Unit: unit, factor: 1}
 	ref = math.Abs(ref)
@@ -80,8 +78,7 @@ func decimals(ref float64) int {
 	}
 }
 
-// Format writes v, given in the unit that the scale was made for, without the
-// unit. What is not a finite number is a dash.
+// Format writes v, in the unit that the scale was made for, without the unit; a dash if not finite.
 func (s Scale) Format(v float64) string {
 	return s.format(v, s.decimals)
 }

@@ -10,9 +10,8 @@ import (
 // maxLen is the longest name that is compared; nothing that people type is longer.
 const maxLen = 64
 
-// Name returns the name in known that is closest to want, or "" when none is
-// close. Upper and lower case, dashes and underscores are taken as equal. On a
-// tie the first in known wins.
+// Name returns the first name in known that is closest to want, or "" when none is close. Case,
+// dashes and underscores make no difference.
 func Name(want string, known []string) string {
 	w := fold(want)
 	if w == "" || len(w) > maxLen {
@@ -57,8 +56,7 @@ func fold(s string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "_", "-")
 }
 
-// distance is the number of bytes to insert, delete, replace or swap with their
-// neighbour to turn a into b.
+// distance is how many bytes to insert, delete, replace or swap with a neighbour turn a into b.
 func distance(a, b string) int {
 	before := make([]int, len(b)+1) // the row before last
 	last := make([]int, len(b)+1)

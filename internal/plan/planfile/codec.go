@@ -40,8 +40,7 @@ func (f *form) set(r *reader, steps []string, n *yaml.Node, path string, v any) 
 	}
 }
 
-// or is an object that may also be written in short: as text that parse reads. forms are the
-// schemas of that text.
+// or is an object that has a short form: text that parse reads. forms are its schemas.
 func or[V any](f *form, kind string, parse func(string) (V, error), forms ...any) *form {
 	read := f.read
 	f.kind, f.schema = kind, schema{"anyOf": append([]any{f.schema}, forms...)}

@@ -15,9 +15,9 @@ import (
 	"github.com/inferometer/inferometer/internal/plan/document"
 )
 
-// Decode reads a plan file, YAML or JSON, on top of the defaults. name is how
-// faults call the file. Every field that is unknown or of the wrong type is in
-// the error, a Faults; whether the values make sense is for Validate to say.
+// Decode reads a plan file, YAML or JSON, on top of the defaults. name is how faults call the file.
+// Every field that is unknown or of the wrong type is in the error, a Faults; the rest is for
+// Validate.
 func Decode(name string, data []byte) (*plan.Plan, error) {
 	d := Read(name, data)
 	d.infer()
@@ -27,8 +27,7 @@ func Decode(name string, data []byte) (*plan.Plan, error) {
 	return &d.Plan, nil
 }
 
-// Read reads a plan file into a draft, on top of the defaults. What is wrong with
-// the file is among the draft's faults.
+// Read reads a plan file into a draft, on top of the defaults. The draft has its faults.
 func Read(name string, data []byte) *Draft {
 	d := NewDraft()
 	d.Set("", name)
@@ -76,8 +75,8 @@ func (d *Draft) put(path, where string, value *yaml.Node) {
 	spec.set(r, steps, value, "", &d.Plan)
 }
 
-// Assign sets the field at path as Put does, but for text that begins a list or a mapping: that is
-// read as the YAML that it is.
+// Assign sets the field at path as Put does, but reads text that begins a list or a mapping as
+// YAML.
 func (d *Draft) Assign(path, where, text string) {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		d.Put(path, where, text)
@@ -125,8 +124,7 @@ func (r *reader) pairs(n *yaml.Node, path string, each func(key string, at, valu
 	m.Each(each)
 }
 
-// mapping reads the known fields of an object; an unknown one is a fault that
-// names what was probably meant.
+// mapping reads the known fields of an object; an unknown one is a fault with a suggestion.
 func (r *reader) mapping(n *yaml.Node, path string, docs []fieldDoc, read func(i int, value *yaml.Node, path string)) {
 	r.pairs(n, path, func(name string, at, value *yaml.Node) {
 		sub := document.Join(path, name)

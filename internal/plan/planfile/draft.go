@@ -9,9 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Draft is a plan in the making: what is set so far, where each part of it was
-// set, and what was found wrong on the way. Front ends put their flags on top of
-// a draft that a file or the defaults began, then call Finish.
+// Draft is a plan in the making: what is set, where each part was set, and what is wrong. Front
+// ends put flags on top of a file or the defaults, then call Finish.
 type Draft struct {
 	Plan   plan.Plan
 	Origin map[string]string // path of a field → where it was set, as in Fault.Where
@@ -49,16 +48,15 @@ func (d *Draft) Fault(path, text, hint string) {
 	d.Faults = append(d.Faults, plan.Fault{Where: d.where(path), Path: path, Text: text, Hint: hint})
 }
 
-// Finish fills in what follows from what was set, checks the whole and returns
-// the plan, or every fault there is.
+// Finish fills in what follows from what was set, checks it and returns the plan, or all faults.
 func (d *Draft) Finish() (*plan.Plan, error) {
 	d.infer()
 	d.zeros()
 	faults := d.Faults
 	if !d.unreadable {
 		for _, f := range check(&d.Plan, d.Known) {
-			// A value that could not be read leaves its neighbours looking wrong:
-			// only the first cause is worth telling.
+			// A value that could not be read leaves its neighbours looking wrong: only the first
+			// cause counts.
 			if d.faulty(f.Path) || f.Needs != "" && d.faulty(f.Needs) {
 				continue
 			}
@@ -141,8 +139,8 @@ func (d *Draft) infer() {
 	}
 }
 
-// zeros finds numbers that were said to be 0 where 0 is no load and no end: left
-// out they mean the same, so only the draft can tell.
+// zeros finds numbers set to 0 where 0 is no load and no end: only the draft tells them from left
+// out.
 func (d *Draft) zeros() {
 	for i := range d.Plan.Stages {
 		s := &d.Plan.Stages[i]
@@ -159,8 +157,7 @@ func (d *Draft) zeros() {
 	}
 }
 
-// Known are the names of the protocols and sources that there are. A plan has rules of its
-// own for some; the others need none.
+// Known are the names of the protocols and sources that there are. Plans have rules for some.
 type Known struct {
 	Protocols, Sources []string
 	// Gate says what is wrong with a gate and what to do about it; optional.

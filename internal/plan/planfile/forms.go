@@ -229,9 +229,8 @@ func headersSpec() *form {
 	}
 }
 
-// ParseGoodput reads objectives: "ttft:200ms,itl:30ms". The names are those of
-// SLOMetrics or ttft, itl, tpot, ntpot, latency, e2e and the like. Every part
-// that cannot be read is in the error.
+// ParseGoodput reads objectives: "ttft:200ms,itl:30ms". Names are those of SLOMetrics or short
+// ones. Every part that cannot be read is in the error.
 func ParseGoodput(s string) ([]plan.SLO, error) {
 	var slos []plan.SLO
 	var errs []error

@@ -15,8 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// JSONSchema is the schema of a plan file, draft 2020-12. Editors check and
-// complete a plan with it.
+// JSONSchema is the schema of a plan file, draft 2020-12, for editors.
 func JSONSchema(known Known) []byte {
 	s := objectSchema(newSpecs().form(reflect.TypeFor[plan.Plan]()).fields) // its own, to change
 	for at, names := range map[[2]string][]string{{"target", "protocol"}: known.Protocols, {"data", "source"}: known.Sources} {
@@ -45,8 +44,7 @@ func objectSchema(docs []fieldDoc) schema {
 	return schema{"type": "object", "properties": props, "additionalProperties": false}
 }
 
-// Choices gives the words that a field takes, such as those of stages[0].arrival; nil means it takes
-// others.
+// Choices gives the words that a field takes, such as those of stages[0].arrival; nil: any.
 func Choices() func(path string) []string {
 	all := objectSchema(planSpec().fields)
 	return func(path string) []string {
@@ -63,8 +61,7 @@ func Choices() func(path string) []string {
 	}
 }
 
-// Encode prints a plan as YAML, fields in a fixed order and secrets taken out:
-// Decode reads it back.
+// Encode prints a plan as YAML, in a fixed order and without secrets: Decode reads it back.
 func Encode(p *plan.Plan) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := yaml.NewEncoder(&buf)
@@ -76,8 +73,7 @@ func Encode(p *plan.Plan) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Echo is the plan as a plain value for a JSON document, with the names that a
-// plan file has and secrets taken out.
+// Echo is the plan as a plain value for a JSON document, named as in a plan file, without secrets.
 func Echo(p *plan.Plan) any {
 	r := &reader{own: true}
 	shown := plan.Redacted(p)

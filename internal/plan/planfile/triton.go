@@ -177,8 +177,7 @@ func traceSettings() []string {
 	return []string{"trace_level", "trace_rate", "trace_count", "log_frequency"}
 }
 
-// reservedParameters have a meaning of their own in the protocol and are no business
-// of every request alike.
+// reservedParameters have a meaning of their own in the protocol: not every request has the same.
 func reservedParameters() []string {
 	return []string{"sequence_id", "sequence_start", "sequence_end", "headers", "binary_data_output", "binary_data_size", "classification"}
 }

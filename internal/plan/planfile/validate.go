@@ -88,8 +88,7 @@ func (c *checker) add(path, text, hint string, named ...any) {
 	c.faults = append(c.faults, plan.Fault{Path: path, Text: text, Hint: hint, Args: named})
 }
 
-// lacks is a fault of the field at path that is one only if the part of the plan
-// called needs was read well.
+// lacks is a fault of the field at path, if the part of the plan called needs was read well.
 func (c *checker) lacks(path, needs, text, hint string, named ...any) {
 	c.faults = append(c.faults, plan.Fault{Path: path, Text: text, Hint: hint, Args: named, Needs: needs})
 }
@@ -224,8 +223,7 @@ func (c *checker) url(path, raw string) {
 	}
 }
 
-// proxy checks whom requests go through. What is wrong with a URL is said without
-// repeating it: it may hold a password.
+// proxy checks whom requests go through. A URL, which may hold a password, is not repeated.
 func (c *checker) proxy(raw string) {
 	if raw == "" || raw == plan.ProxyEnvironment || raw == plan.ProxyNone {
 		return

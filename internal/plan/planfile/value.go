@@ -13,8 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of what a plan may add to a request body. Aliases let a small file
-// stand for a huge value, or for itself.
+// Bounds of what a plan may add to a request body: aliases make small files huge, or endless.
 const (
 	maxBodyDepth = 50
 	maxBodyNodes = 100_000
@@ -71,8 +70,8 @@ func bodySpec() *form {
 	}
 }
 
-// jsonValue is a node as a value that JSON can say: nil, bool, int, uint64,
-// float64, string, []any or map[string]any.
+// jsonValue is a node as a JSON value: nil, bool, int, uint64, float64, string, []any or
+// map[string]any.
 func (r *reader) jsonValue(n *yaml.Node, depth int) (any, error) {
 	if r.nodes++; !r.own && (depth > maxBodyDepth || r.nodes > maxBodyNodes) {
 		return nil, errTooLarge

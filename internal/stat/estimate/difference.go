@@ -77,8 +77,8 @@ func welch(a, dfA, b, dfB float64) float64 {
 	return (a + b) * (a + b) / (a*a/dfA + b*b/dfB)
 }
 
-// test fills in interval, probability and power of a difference by its limits at t standard
-// errors to either side.
+// test fills in interval, probability and power of a difference by its limits at ±t standard
+// errors.
 func (d *Difference) test(limits func(t float64) (lo, hi float64)) {
 	if math.Abs(d.Delta) <= rounding*max(math.Abs(d.A), math.Abs(d.B)) {
 		d.Delta = 0

@@ -183,8 +183,8 @@ func sums(n int, score func(request int) float64) []float64 {
 	return out
 }
 
-// mean is a figure whose samples may be skewed: then it is more often too low than too high,
-// and by less, and so is its error.
+// mean is a figure whose samples may be skewed: it is then more often too low than too high, and so
+// is its error.
 func (s *Samples) mean() estimate {
 	first, n := s.Values[0], float64(len(s.Values))
 	var m float64
@@ -231,8 +231,8 @@ func (s *Samples) share(alone float64) estimate {
 	return e
 }
 
-// quantile is by Woodruff's interval: that of the share of samples up to the quantile, and the
-// samples of those ranks.
+// quantile is by Woodruff's interval: that of the share up to the quantile, and those ranks'
+// samples.
 func (s *Samples) quantile(l ladder, q, alone float64) estimate {
 	at := l.quantile(q)
 	if !(q > 0 && q < 1) {

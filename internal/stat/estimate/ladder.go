@@ -48,8 +48,8 @@ func key(v float64) uint64 {
 	return b | 1<<63
 }
 
-// ascending are the places of samples in the order of their size. Most are no longer than the 32 bits
-// that they were kept in.
+// ascending are the places of samples in the order of size. Most fit the 32 bits that they were
+// kept in.
 func ascending(values []float64) []uint32 {
 	short := make([]uint32, len(values))
 	for i, v := range values {

@@ -20,7 +20,7 @@ type Parts struct {
 	UpTo   [][]int64             // samples up to each, by quantile and part
 	At     func(float64) float64 // any quantile
 
-	// Shortest is how long the shortest wave is at least, in parts. What an answer takes
+	// Shortest is how long the shortest wave is at least, in parts. What a response takes
 	// decides in which span it ends: waves that are not longer than that say nothing.
 	Shortest float64
 	// Alone is how many independent requests would say as much; 0: it is as these samples say.
@@ -78,8 +78,8 @@ func (p *Parts) scores(f func(i int) float64) []float64 {
 	return out
 }
 
-// kept are the parts without requests that have no samples, and without what is empty before the
-// first span and behind the last.
+// kept are the parts without requests that have no samples, or empty ends before and behind all
+// spans.
 func (p *Parts) kept() *Parts {
 	if !slices.Contains(p.N, 0) {
 		return p
@@ -112,8 +112,7 @@ func (p *Parts) waves() int {
 	return wavesOf(p.N, p.Shortest)
 }
 
-// wavesOf is how many waves spans can tell of that hold so many samples each: none where they hold
-// most of them in few.
+// wavesOf is how many waves spans of so many samples tell of: none where a few hold most of them.
 func wavesOf(counts []int64, shortest float64) int {
 	var sum, square float64
 	for _, n := range counts {
@@ -126,8 +125,7 @@ func wavesOf(counts []int64, shortest float64) int {
 	return int(min(mostWaves, 2*even/leastShort, 2*float64(len(counts))/max(1, shortest)))
 }
 
-// Independent is how many independent requests would say as much as these do, where each has one
-// sample.
+// Independent is how many independent requests, of one sample each, would say as much as these.
 func (p *Parts) Independent() float64 {
 	p = p.kept()
 	if p.Single {

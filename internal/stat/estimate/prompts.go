@@ -86,8 +86,7 @@ func (p *prompts) alone(d *Difference) float64 {
 	return aloneOf(each)
 }
 
-// quantile is by the Woodruff intervals of both sides, whose shares of samples up to the quantile
-// stray together.
+// quantile is by both sides' Woodruff intervals, whose shares up to the quantile stray together.
 func (p *prompts) quantile(d *Difference, a, b *estimate, q float64) {
 	below := func(s *Samples, at float64) []float64 {
 		return s.scores(func(values []float64) float64 {

@@ -1,6 +1,5 @@
-// Package kservetest holds the messages of requests and responses of the KServe v2 protocol for
-// tests, which compare what the program writes and reads by hand with what the protocol's
-// definition says.
+// Package kservetest has the messages of the KServe v2 protocol as its definition says, for tests
+// of what the program writes and reads by hand.
 package kservetest
 
 import "testing"

@@ -87,18 +87,19 @@ def burst(path, rng, _):
 
 def weka(path, rng, block):
     asked = 0
-    with open(path, "w") as f:
-        for i in range(10):
-            rows, hashes, fresh, at = [], [], 0, 0.0
-            for _ in range(rng.randint(2, 5)):
-                hashes = hashes[: rng.randint(len(hashes) // 2, len(hashes))]
-                for _ in range(rng.randint(1, 4)):
-                    fresh, hashes = fresh + 1, hashes + [fresh + 1]
-                asked += 1
-                rows.append({"t": round(at, 3), "type": "s", "model": "m", "in": block * len(hashes), "out": asked, "hash_ids": list(hashes), "api_time": 0.05, "think_time": 0.0,
-                             "input_types": ["text"], "output_types": ["text"], "stop": "end_turn"})
-                at += rng.uniform(0.5, 1.5)
-            f.write(json.dumps({"id": f"w{i}", "models": ["m"], "block_size": block, "hash_id_scope": "local", "tool_tokens": 0, "system_tokens": 0, "requests": rows}) + "\n")
+    os.mkdir(path)
+    for i in range(10):
+        rows, hashes, fresh, at = [], [], 0, 0.0
+        for _ in range(rng.randint(2, 5)):
+            hashes = hashes[: rng.randint(len(hashes) // 2, len(hashes))]
+            for _ in range(rng.randint(1, 4)):
+                fresh, hashes = fresh + 1, hashes + [fresh + 1]
+            asked += 1
+            rows.append({"t": round(at, 3), "type": "s", "model": "m", "in": block * len(hashes), "out": asked, "hash_ids": list(hashes), "api_time": 0.05, "think_time": 0.0,
+                         "input_types": ["text"], "output_types": ["text"], "stop": "end_turn"})
+            at += rng.uniform(0.5, 1.5)
+        with open(os.path.join(path, f"{i}.json"), "w") as f:
+            json.dump({"id": f"w{i}", "models": ["m"], "block_size": block, "hash_id_scope": "local", "tool_tokens": 0, "system_tokens": 0, "requests": rows}, f)
 
 
 def seen(command, block, env=None):
@@ -158,7 +159,7 @@ Case = collections.namedtuple("Case", "file write block theirs ours what")
 LABELS = ["--timed-trace-label-timestamp", "timestamp", "--timed-trace-label-input-length", "input_length", "--timed-trace-label-output-length", "output_length", "--timed-trace-label-hash-ids", "hash_ids"]
 CASES = {  # what is compared: lengths of prompts, moments, cached tokens
     "aiperf-mooncake": Case("trace.jsonl", lines(1000, 0), 512, aiperf("mooncake_trace", "--fixed-schedule"), [], "lengths moments cached"),
-    "aiperf-weka": Case("trace.jsonl", weka, 64, aiperf("weka_trace", "--concurrency", "10", "--num-sessions", "10"), ["--set", "stages=[{arrival: sessions, sessions: {concurrent: 10}}]"], "lengths moments cached"),
+    "aiperf-weka": Case("traces", weka, 64, aiperf("weka_trace", "--concurrency", "10", "--num-sessions", "10"), ["--set", "stages=[{arrival: sessions, sessions: {concurrent: 10}}]"], "lengths moments cached"),
     "sglang-mooncake": Case("trace.jsonl", lines(1000, 0), 512, sglang, [], "moments blocks"),
     "vllm-timed": Case("trace.jsonl", lines(1, 3), 16, vllm("timed_trace", *LABELS), ["--endpoint", "completions"], "lengths moments cached"),
     "vllm-burstgpt": Case("trace.csv", burst, 16, vllm("burstgpt"), ["--endpoint", "completions"], "lengths"),

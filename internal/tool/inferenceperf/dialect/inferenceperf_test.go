@@ -439,4 +439,10 @@ func TestRecordedSessions(t *testing.T) {
 	if n := len(f.Sessions()); n != 0 {
 		t.Errorf("%d sessions that their stage cut short", n)
 	}
+	f.AddSession(mark("short", record.SessionSummary{Calls: 2, User: []int{0, 1}}))
+	f.Add(turn("short", 0, streamed(0, 100*ms, 150*ms))) // one token has no time to first token there, but is a session's first
+	f.Add(turn("short", 1, streamed(0, 300*ms, 400*ms, 500*ms)))
+	if all := f.Sessions(); len(all) != 1 || all[0].First != 150*ms {
+		t.Errorf("the first token of a short response is not the session's: %+v", all)
+	}
 }

@@ -57,11 +57,7 @@ func (f *Fold) addSession(rec *record.Record, v *Values) {
 		s = &Session{ID: rec.Session, Stage: rec.Stage, Start: v.Start, End: v.End, First: None}
 		f.sessions[k] = s
 	}
-	first := firstToken{rec.Turn, None, rec.Streamed && rec.Failure == nil}
-	if v.TTFT != None {
-		first.at = v.Start + v.TTFT
-	}
-	s.firsts = append(s.firsts, first)
+	s.firsts = append(s.firsts, firstToken{rec.Turn, v.First, rec.Streamed && rec.Failure == nil})
 	s.Start, s.End = min(s.Start, v.Start), max(s.End, v.End)
 	s.Events++
 	s.In += int64(v.In)

@@ -10,6 +10,7 @@ import (
 type Values struct {
 	Start, End time.Duration
 	Delay      time.Duration // behind its due time
+	First      time.Duration // when a stream's first token came
 	TTFT       time.Duration // of a stream with a token
 	Span       time.Duration // from the first token to the last
 	In         int           // tokens of the prompt
@@ -68,7 +69,7 @@ func (v *Values) tokens() int64 {
 
 // Measure works out what a decoded record comes to.
 func (o *Options) Measure(rec *record.Record, v *Values) {
-	*v = Values{Start: rec.Sent, End: rec.End, TTFT: None, TokenTimes: v.TokenTimes[:0]}
+	*v = Values{Start: rec.Sent, End: rec.End, First: None, TTFT: None, TokenTimes: v.TokenTimes[:0]}
 	if v.Start == record.Never {
 		v.Start = rec.Ready // it never came to sending
 	} else if o.Faithful && rec.Retries == 0 {
@@ -122,7 +123,10 @@ func (o *Options) tokenTimes(rec *record.Record, v *Values) {
 	if o.Faithful { // the original adds up the tokens of events, and looks at streams alone
 		v.Mismatch = o.Tokenizer && v.ServerOut && n > 0 && n != rec.Out.N
 	}
-	if n == 0 || o.Faithful && n == 1 { // it takes no time of a response with one token
+	if n > 0 {
+		v.First = v.TokenTimes[0]
+	}
+	if n == 0 || o.Faithful && n == 1 { // it takes no time of a response with one token, but for a session's
 		v.TokenTimes = v.TokenTimes[:0]
 		return
 	}

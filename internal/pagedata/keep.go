@@ -151,9 +151,10 @@ type keeper struct {
 	// full is the least weight that any of the keepers of a run has in its sample, once one is full: what
 	// weighs less is kept by none in the end.
 	full   *atomic.Int64
-	since  int   // requests since it was looked at
-	traced *topK // the sample that is traced, which is smaller where traces are long
-	spare  *row  // one that no shelf has any longer; nil: none
+	since  int     // requests since it was looked at
+	least  weights // that the shelves ask for
+	traced *topK   // the sample that is traced, which is smaller where traces are long
+	spare  *row    // one that no shelf has any longer; nil: none
 }
 
 // The places of shelves.
@@ -180,25 +181,31 @@ const (
 	fitting = without + 1
 )
 
-// weights are those of a row.
-func (r *row) weights() (all [allWeights]int64) {
-	all = [allWeights]int64{bySample: r.key, byFailure: without, byFirst: without, byEnd: without, byStall: without, byLateness: without}
-	if r.failure != nil {
-		all[byFailure] = r.key
+// weights are those of a row, by what each shelf looks at.
+type weights [allWeights]int64
+
+func weightsOf(key int64, failed bool, due, sent, first, end, stall time.Duration) weights {
+	all := weights{bySample: key, byFailure: without, byFirst: without, byEnd: without, byStall: without, byLateness: without}
+	if failed {
+		all[byFailure] = key
 	}
-	if r.sent >= 0 {
-		all[byEnd] = int64(r.end - r.sent)
-		if r.first >= 0 {
-			all[byFirst] = int64(r.first - r.sent)
+	if sent >= 0 {
+		all[byEnd] = int64(end - sent)
+		if first >= 0 {
+			all[byFirst] = int64(first - sent)
 		}
 	}
-	if r.stall > 0 {
-		all[byStall] = int64(r.stall)
+	if stall > 0 {
+		all[byStall] = int64(stall)
 	}
-	if r.sent > r.due {
-		all[byLateness] = int64(r.sent - r.due)
+	if sent > due {
+		all[byLateness] = int64(sent - due)
 	}
 	return all
+}
+
+func (r *row) weights() weights {
+	return weightsOf(r.key, r.failure != nil, r.due, r.sent, r.first, r.end, r.stall)
 }
 
 func newKeeper(full *atomic.Int64) *keeper {
@@ -214,22 +221,42 @@ func newKeeper(full *atomic.Int64) *keeper {
 	for by := byFirst; by < allWeights; by++ {
 		k.shelves = append(k.shelves, shelf(by, tracedSlow, true))
 	}
+	k.lower()
 	return k
 }
 
-// add offers a request; trace gives its events where they are wanted.
-func (k *keeper) add(r *row, trace func() []event) {
+// wants reports whether a row of these weights may belong on a shelf. Most do not.
+func (k *keeper) wants(all *weights) bool {
 	if k.since++; k.since == barEvery {
 		k.since = 0
 		k.share()
 	}
-	weights := r.weights()
+	for i, least := range k.least {
+		if all[i] >= least {
+			return true
+		}
+	}
+	return false
+}
+
+// lower finds the least weights that shelves ask for.
+func (k *keeper) lower() {
+	for i := range k.least {
+		k.least[i] = math.MaxInt64
+	}
+	for _, s := range k.shelves {
+		k.least[s.by] = min(k.least[s.by], s.least)
+	}
+}
+
+// add offers a request of these weights; trace gives its events where they are wanted.
+func (k *keeper) add(r *row, all *weights, trace func() []event) {
 	var mine *row // most are not wanted, and cost no memory
 	for _, s := range k.shelves {
-		if weights[s.by] < s.least {
+		if all[s.by] < s.least {
 			continue
 		}
-		own := rank{weights[s.by], r.seq, r.worker}
+		own := rank{all[s.by], r.seq, r.worker}
 		if !s.wants(own) {
 			continue
 		}
@@ -249,6 +276,9 @@ func (k *keeper) add(r *row, trace func() []event) {
 		k.traced.floor = &floor
 		k.drop(k.traced, k.traced.pop())
 	}
+	if mine != nil {
+		k.lower()
+	}
 }
 
 // barEvery is in how many requests keepers tell one another once what they need not keep.
@@ -261,6 +291,7 @@ func (k *keeper) share() {
 		full := k.full.Load()
 		if len(sample.rows) < sample.most || sample.least <= full {
 			sample.least = max(sample.least, full)
+			k.lower()
 			return
 		}
 		if k.full.CompareAndSwap(full, sample.least) {
@@ -308,6 +339,7 @@ func (k *keeper) merge(o *keeper) {
 		for len(own.rows) > 0 && own.rows[0].compare(*its) < 0 {
 			k.drop(own, own.pop())
 		}
+		k.lower()
 	}
 	seen := map[*row]bool{}
 	for _, s := range o.shelves {
@@ -319,7 +351,9 @@ func (k *keeper) merge(o *keeper) {
 			seen[r] = true
 			kept := *r
 			kept.kept, kept.traced, kept.trace = 0, 0, nil
-			k.add(&kept, func() []event { return r.trace })
+			if all := kept.weights(); k.wants(&all) {
+				k.add(&kept, &all, func() []event { return r.trace })
+			}
 		}
 	}
 }

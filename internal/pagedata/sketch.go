@@ -58,8 +58,13 @@ func (s *Builder) Add(r *metric.Request) {
 	if rec.Session != "" {
 		key = sessionKey(rec.Session)
 	}
+	own := int64(mix(key) >> 1)
+	all := weightsOf(own, rec.Failure != nil, rec.Due, rec.Sent, first, rec.End, stall)
+	if !s.keeper.wants(&all) {
+		return
+	}
 	row := row{
-		key: int64(mix(key) >> 1), seq: rec.Seq, session: rec.Session, turn: rec.Turn,
+		key: own, seq: rec.Seq, session: rec.Session, turn: rec.Turn,
 		stage: rec.Stage, worker: rec.Worker, target: rec.Target, phase: rec.Phase,
 		due: rec.Due, ready: rec.Ready, sent: rec.Sent, first: first, end: rec.End, stall: stall, stallAt: stallAt,
 		in: -1, out: r.Tokens, failure: rec.Failure,
@@ -67,7 +72,7 @@ func (s *Builder) Add(r *metric.Request) {
 	if rec.In.Source != record.Uncounted {
 		row.in = rec.In.N
 	}
-	s.keeper.add(&row, func() []event { return traceOf(rec) })
+	s.keeper.add(&row, &all, func() []event { return traceOf(rec) })
 }
 
 // Merge takes in the requests of another that was begun with the same plan and clock. What is drawn

@@ -9,8 +9,7 @@ import (
 
 // Page is a page of metrics that a server or an exporter publishes.
 type Page interface {
-	// Read reads it; whole: with the buckets of its histograms. A page that is unavailable
-	// says why.
+	// Read reads it; whole: with histogram buckets. An unavailable page says why.
 	Read(ctx context.Context, whole bool) record.Page
 	Close() error
 }
@@ -26,7 +25,6 @@ type RangeQuerier interface {
 type TimeRange struct {
 	Stage      int
 	Begin, End time.Duration
-	// Next is when the next one begins, so that what follows End belongs to neither; 0:
-	// nothing does.
+	// Next is when the next one begins: what lies between belongs to neither; 0: nothing does.
 	Next time.Duration
 }

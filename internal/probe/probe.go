@@ -19,10 +19,9 @@ type Prober interface {
 	Close() error
 }
 
-// Difference is what a server did between two snapshots: counters as differences,
-// gauges as they were at the end. A model that was not there before is counted
-// from 0. restarted names what had begun anew in between, so that nothing can be said
-// of the time before; it is empty where nothing had.
+// Difference is what a server did between two snapshots: counters as differences, gauges as they
+// were at the end. A model that was not there before is counted from 0. restarted names what had
+// begun anew, whose time before is unknown.
 func Difference(before, after *record.Snapshot) (d *record.Snapshot, restarted string) {
 	d = &record.Snapshot{At: after.At, GPUs: after.GPUs}
 	for i := range after.Models {
@@ -122,8 +121,8 @@ func subtractResponses(before, after []record.ResponseStats, sub func(what strin
 	return out
 }
 
-// Sum adds what several servers did: the counters of models by name and version.
-// GPUs and metrics stand side by side.
+// Sum adds what several servers did: models' counters by name and version. GPUs and metrics stand
+// apart.
 func Sum(all []*record.Snapshot) *record.Snapshot {
 	sum := new(record.Snapshot)
 	for _, s := range all {

@@ -9,17 +9,15 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// A server may send the last byte of a response before it counts the request. It is
-// asked again until two responses agree.
+// A server may count a request after its last byte. It is asked again until two responses agree.
 const (
 	firstPause = 5 * time.Millisecond
 	mostPause  = 100 * time.Millisecond
 	patience   = time.Second
 )
 
-// SnapshotIdle takes a snapshot of a server that has nothing to do: one whose statistics
-// have stopped moving. busy: they did not stop for a second, so that others than the
-// caller use the server.
+// SnapshotIdle takes a snapshot of a server that has nothing to do: one whose statistics have
+// stopped moving. busy: they did not for a second, so others use the server.
 func SnapshotIdle(ctx context.Context, p Prober) (s *record.Snapshot, busy bool, err error) {
 	began, pause := time.Now(), firstPause
 	s, err = p.Snapshot(ctx)

@@ -20,8 +20,8 @@ func NewCancellation(c plan.Cancel, seed uint64) *Cancellation {
 	return &Cancellation{c.Share, NewCounts(c.After, Mix(seed^'a')), Mix(seed ^ 'c')}
 }
 
-// perShare is how many requests have the share exactly. What a block of them lacks of a whole request one
-// of the blocks gets.
+// perShare is how many requests have the share exactly. One block gets what others lack of a
+// request.
 const perShare = 100
 
 // After is how long after the request of a number was sent its user goes away; 0: never.

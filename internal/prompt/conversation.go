@@ -9,8 +9,7 @@ import (
 // Conversation gives the turns of a chat that follow its first one. It is used from
 // one goroutine at a time, after each response once.
 type Conversation interface {
-	// Next is the turn after a response, and how long the user thinks before it goes;
-	// io.EOF ends the conversation.
+	// Next is the turn after a response, and how long the user thinks before it; io.EOF: none.
 	Next(answer Response) (turn Prompt, think time.Duration, err error)
 }
 
@@ -106,15 +105,13 @@ type Field struct {
 // Opener is a Source that has something to read, or to learn of its use, before its
 // first prompt.
 type Opener interface {
-	// Open is called once, before everything else. What is wrong with a file is
-	// returned as plan.Faults.
+	// Open is called once, before everything else. A file's faults are plan.Faults.
 	Open(ctx context.Context, u Use) error
 }
 
 // Use is what prompts are made for.
 type Use struct {
-	// Chat says that they are sent as chats: a source that has whole conversations
-	// gives them as such.
+	// Chat says that they are sent as chats: sources of whole conversations give them as such.
 	Chat bool
 	// Fields says that a request may have fields beside those of its prompt, such as tools.
 	Fields bool

@@ -122,7 +122,7 @@ func Mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// Sizes are the lengths of prompts and answers.
+// Sizes are the lengths of prompts and responses.
 type Sizes struct {
 	input, output interface{ At(uint64) int }
 	ahead         bool // they are a table, which every stage begins at its first entry

@@ -53,8 +53,8 @@ type Prompt struct {
 	Play     *Play          // in place of all but Seq and Session: a whole session to play; else nil
 	Tools    *Tools         // what the model may call; nil means nothing
 	Call     string         // the call of a recorded session that it plays; empty: none
-	// Headers go with the request, beside those of the run; Labels with its record. Each is
-	// a name and a value.
+	// Headers go with the request, beside the run's; Labels with its record. Each is a name and a
+	// value.
 	Headers, Labels [][2]string
 	// Inputs are tensors in place of text, for models that take no prompt; else nil.
 	Inputs   *tensor.Inputs
@@ -82,13 +82,11 @@ func (p *Prompt) Measure(tok Tokenizer) {
 	}
 }
 
-// Sequence is a request's place in a row of requests that a server keeps state over.
-// The zero Sequence is none.
+// Sequence is a request's place in a row that a server keeps state over. Zero: none.
 type Sequence struct {
 	ID         uint64 // of the sequence; never 0
 	Start, End bool   // this is its first, its last request
-	// Last is the request that ends it, where it has to end before its time; nil means this is
-	// the one, or there is none.
+	// Last is the request that ends it before its time; nil: this is the one, or there is none.
 	Last *Prompt
 }
 
@@ -96,8 +94,8 @@ type Sequence struct {
 // seed and the place alone, whoever asks, how often and in which order, so that any number
 // of goroutines, processes and machines can share the prompts of a run without a word.
 type Source interface {
-	// Prompt is the prompt of a place; io.EOF: the source has come to an end before it. It is
-	// called concurrently.
+	// Prompt is the prompt of a place; io.EOF: the source has ended before. It is called
+	// concurrently.
 	Prompt(ctx context.Context, at Position) (Prompt, error)
 }
 
@@ -107,8 +105,7 @@ type LaneSource interface {
 	// request may go on from the response to the one before it in its lane. Whoever sends one of a
 	// lane sends all of it. 0: no place depends on what became of another.
 	Lanes() int
-	// Session is the number of the session at a place, in about the order in which the sessions
-	// of a stage begin.
+	// Session is the number of a place's session, about in the order in which a stage's begin.
 	Session(at Position) uint64
 }
 
@@ -149,17 +146,15 @@ func Downloads(d plan.Data) limitio.Limit {
 	return limitio.Limit{Name: plan.LimitDownload, Bytes: int64(d.Limits.Download)}
 }
 
-// The number of a request tells it from all others of a run, follows from where it stands
-// and is the same whichever process sends it: requests that come from the source are
-// counted, and one that goes on from another has the number of the first of them and its
-// place behind it in the upper bits.
+// The number of a request tells it from all others of a run, whichever process sends it: requests
+// from the source are counted, and one that goes on from another has the number of the first and
+// its place behind it in the upper bits.
 const (
 	turnShift = 40
 	endBit    = 1 << 62
 )
 
-// TurnSeq is the number of the request at a place, from 1, behind the one with which its
-// conversation began.
+// TurnSeq is the number of the request at a place, from 1, behind its conversation's first.
 func TurnSeq(first int64, turn int) int64 { return first + int64(turn)<<turnShift }
 
 // Ending is the number of a request that ends what another has begun.

@@ -30,8 +30,7 @@ const (
 	ChoiceNamed               // the tool of that name
 )
 
-// Tools are what one request may call. A response to it ends where the model ends it,
-// whatever the length asked for.
+// Tools are what a request may call. Its response ends where the model ends it, at any length.
 type Tools struct {
 	List   []Tool
 	Choice Choice

@@ -17,8 +17,7 @@ type Medium struct {
 	Parts []Part  // the frames of a video may be several
 }
 
-// InsertMedia puts media where they stand in a text, in the order they are given
-// where they stand at the same place.
+// InsertMedia puts media where they stand in a text, in the order given at the same place.
 func InsertMedia(text string, list []Medium) []Part {
 	slices.SortStableFunc(list, func(a, b Medium) int { return cmp.Compare(a.At, b.At) })
 	starts := make([]int, 0, len(text)+1) // of characters

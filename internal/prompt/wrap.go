@@ -7,8 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// Wrapper is what a source of another's prompts embeds. It hands on what the other can do
-// besides giving prompts.
+// Wrapper is what a source of another's prompts embeds: it hands on what else the other can do.
 type Wrapper struct{ Source }
 
 // Schedule implements Scheduler.
@@ -52,8 +51,8 @@ func (a Wrapper) Fit(m *tensor.Signature) error {
 
 // Transformer is what a source around another does to its prompts.
 type Transformer interface {
-	// Change changes a prompt, and by Follow those that come after it. Of a prompt that
-	// is Late there is nothing to change yet.
+	// Change changes a prompt, and by Follow those after it. Of one that is Late there is nothing
+	// yet.
 	Change(p Prompt) (Prompt, error)
 }
 

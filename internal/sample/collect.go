@@ -82,8 +82,8 @@ func (c *Collector) Stages(of map[int]*result.Stage) map[int]*StageSamples {
 // partBytes is how much of a record file is read at a time on each core.
 const partBytes = 4 << 20
 
-// ReadStages reads the measured requests of a run's stages, each by its place in the result, with the
-// metrics that are named.
+// ReadStages reads the measured requests of a run's stages, by place in the result, with the named
+// metrics.
 func ReadStages(p *plan.Plan, marks []record.StageSummary, records *record.File, stages map[int]*result.Stage,
 	metrics []string) (map[int]*StageSamples, error) {
 	c := NewCollector(metrics)

@@ -8,8 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
-// Prompts are the requests of two stages that have the same prompt at the same place of the run, in
-// the order they were sent.
+// Prompts are requests of two stages with the same prompt at the same place, in the order sent.
 type Prompts struct {
 	a, b  *StageSamples
 	pairs [][2]uint32 // requests of a and of b

@@ -15,14 +15,12 @@ import (
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
-// mostPooled is how many samples of a metric with several in each request are kept of a
-// stage: of more it is every second, every fourth and so on. Figures are made of all of them; it is
-// their intervals that these are for.
+// mostPooled is how many samples of a metric with several in each request are kept of a stage: of
+// more it is every second, every fourth and so on. They are for intervals; figures are made of all.
 const mostPooled = 4 << 20
 
-// StageSamples is the measured requests of a stage, in the order they were recorded.
-// Samples are kept in half the bytes that they are worked with: they are turned into what the
-// mathematics takes one metric at a time.
+// StageSamples is the measured requests of a stage, in the order they were recorded. Samples are
+// kept in half the bytes that they are worked with, and unpacked one metric at a time.
 type StageSamples struct {
 	sent    []int64   // in ns
 	end     []float64 // in s

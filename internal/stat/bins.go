@@ -15,9 +15,8 @@ type Bins struct {
 // The least number of bins grows with that of the samples, up to enoughBins.
 const fewBins, enoughBins = 8, 40
 
-// BinsOf counts the samples of a set of all columns together. Samples below 0 count as 0.
-// There are as many bins as show their shape, whether samples lie close together or are powers
-// of ten apart.
+// BinsOf counts a set's samples of all columns. Those below 0 count as 0. There are as many bins as
+// show their shape, whether they are close or powers of ten apart.
 func BinsOf(in Set, cols ...*Column) (Bins, error) {
 	s := newSource(cols, nil)
 	n := s.n
@@ -66,8 +65,7 @@ func BinsOf(in Set, cols ...*Column) (Bins, error) {
 	return b, nil
 }
 
-// cellOf is the cell of a value, of which each power of two has 1<<fine; small values have
-// one each.
+// cellOf is a value's cell, of which each power of two has 1<<fine; small values have one each.
 func cellOf(v uint64, fine int) int {
 	e := max(bits.Len64(v)-fine-1, 0)
 	return e<<fine + int(v>>e)

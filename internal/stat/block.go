@@ -34,9 +34,8 @@ const (
 // maxBlock is the most bytes that a block of n samples can take.
 func maxBlock(n int) int { return headerLen + partLen + wordBytes*n }
 
-// appendBlock appends vals to chunk as a block, and gives the least and the greatest
-// of them. part is where they belong; nil means to none. The chunk must have room for the block
-// and slack bytes more.
+// appendBlock appends vals to chunk as a block, and gives the least and the greatest of them. part
+// is where they belong, if anywhere. The chunk must have room for the block and slack bytes.
 func appendBlock(chunk []byte, vals []int64, part *Part) (_ []byte, lo, hi int64) {
 	lo, hi = vals[0], vals[0]
 	last, runs := vals[0], 1
@@ -98,9 +97,8 @@ func run(vals []int64) int {
 	return n
 }
 
-// readBlock unpacks the first block of chunk into vals and its part, where it has one, into
-// part, and gives the number of samples and the rest of the chunk. The bytes behind the
-// chunk must be readable for slack bytes more.
+// readBlock unpacks the first block of chunk into vals and its part, if any, into part, and gives
+// the number of samples and the rest. slack bytes behind the chunk must be readable.
 func readBlock(vals *[blockLen]int64, part *Part, chunk []byte) (int, []byte) {
 	n := int(binary.LittleEndian.Uint16(chunk))
 	width := int(chunk[widthAt] &^ (inPart | inRuns))

@@ -1,7 +1,6 @@
-// Package stat is pure mathematics over integer samples: columns that spill to
-// disk when they outgrow memory, exact order statistics and times over them,
-// quantile rules, the number of samples that a percentile needs, and a small
-// histogram for figures that must be at hand at any time.
+// Package stat is mathematics over integer samples: columns that spill to disk, exact order
+// statistics and times over them, quantile rules, the number of samples that a percentile needs,
+// and a small histogram for figures at any time.
 package stat
 
 import "slices"
@@ -42,8 +41,7 @@ type Column struct {
 	part   Part // that of the samples in tail
 }
 
-// Append adds sample v to the given sets, which must not be empty. A magnitude over
-// MaxSample is not kept exactly.
+// Append adds sample v to the given sets, one at least. Beyond MaxSample it is not kept exactly.
 func (c *Column) Append(v int64, in Set) {
 	c.tail = append(c.tail, v<<setBits|int64(in))
 	if len(c.tail) == blockLen {
@@ -84,9 +82,8 @@ func (c *Column) pack() {
 	c.tail = c.tail[:0]
 }
 
-// closeChunk puts the chunk where it stays: in memory while the pool allows, else
-// in the file. A chunk that cannot be written stays in memory, so that no sample
-// is lost; the pool remembers the error.
+// closeChunk puts the chunk where it stays: in memory while the pool allows, else in the file. A
+// chunk that cannot be written stays in memory; the pool remembers the error.
 func (c *Column) closeChunk() {
 	if len(c.chunk) == 0 {
 		return
@@ -142,8 +139,7 @@ func (c *Column) copyFrom(other *Column) error {
 	return nil
 }
 
-// Close gives the column's memory back to its pool. The column is empty
-// afterwards and can be used again.
+// Close gives the column's memory back to its pool. It is empty then and can be used again.
 func (c *Column) Close() {
 	for _, chunk := range c.full {
 		c.pool.used.Add(-int64(cap(chunk)))
@@ -151,8 +147,7 @@ func (c *Column) Close() {
 	*c = Column{pool: c.pool}
 }
 
-// blocks calls f with all samples in their stored form, a block at a time. f must
-// not keep the slice.
+// blocks calls f with all samples as stored, a block at a time. f must not keep the slice.
 func (c *Column) blocks(f func(stored []int64)) error {
 	return c.parts(func(_ Part, stored []int64) { f(stored) })
 }

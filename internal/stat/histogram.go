@@ -6,11 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Histogram counts samples in buckets that grow with the value, so that a quantile
-// read from it is within 0.4 % of the exact one. It is for views that must be
-// ready at any time: results come from columns. It may be written and read from many
-// goroutines; one per writer, merged by the reader, keeps writers apart. The zero
-// value is empty. What it takes of memory grows with how far apart its samples lie.
+// Histogram counts samples in buckets that grow with the value, so that a quantile read from it is
+// within 0.4 % of the exact one. It is for views at any time: results come from columns. Many
+// goroutines may write and read it; one per writer, merged by the reader, keeps writers apart. The
+// zero value is empty. Its memory grows with its samples' range.
 type Histogram struct {
 	pages [histPages]atomic.Pointer[histPage]
 	sum   atomic.Int64

@@ -15,9 +15,8 @@ import (
 // two values at which samples were cut off, so that counts and sums between those are all
 // that one pass must find, and every quantile is the sample of some rank.
 
-// mostCuts is how many values at which samples were cut off are told apart. Where there are
-// more, each is rounded down to cutBits significant bits: what is at least a value is at least
-// a smaller one.
+// mostCuts is how many values at which samples were cut off are told apart. More are rounded down
+// to cutBits significant bits: at least a value is at least a smaller one.
 const (
 	mostCuts = 4096
 	cutBits  = 11
@@ -161,8 +160,7 @@ func (k *survival) weigh() {
 	}
 }
 
-// find is the cell that covers a rank among all samples, and the rank of its sample among those
-// that were seen.
+// find is the cell of a rank among all samples, and its sample's rank among those seen.
 func (k *survival) find(rank int64) (c *cell, at int64) {
 	p := float64(rank) + 0.5
 	i := max(sort.Search(len(k.cells), func(i int) bool { return k.cells[i].begin > p })-1, 0)
@@ -184,8 +182,7 @@ func (k *survival) ranks(qs []float64, rule Rule) []int64 {
 	return list
 }
 
-// quantiles reads off the quantiles once their ranks are found, and which of them are no more
-// than lower bounds.
+// quantiles reads off the quantiles of the found ranks, and which are but lower bounds.
 func (k *survival) quantiles(found map[int64]uint64, qs []float64, rule Rule) (values []float64, bounds []bool) {
 	value := func(rank int64) (int64, bool) {
 		c, at := k.find(rank)

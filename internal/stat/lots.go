@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// source is lots of samples, as distances from the least of all: each lot is the shared columns
-// together with its own.
+// source is lots of samples, as distances from the least: each is the shared columns and its own.
 type source struct {
 	shared []*Column
 	n      int64 // samples of the shared columns

@@ -18,8 +18,7 @@ func Median(vals []int64) int64 {
 	return lower + (upper-lower)/2
 }
 
-// selectAt reorders vals so that the k-th smallest value is at k, with none greater
-// before it, and gives that value.
+// selectAt reorders vals so that the k-th smallest is at k, with none greater before, and gives it.
 func selectAt(vals []int64, k int) int64 {
 	lo, hi := 0, len(vals)-1
 	for lo < hi {

@@ -54,8 +54,8 @@ func (r *root) merge(o *root) {
 	}
 }
 
-// rootIndex is the cell of distance d: exact up to 1<<(rootBits+1), then with
-// rootBits bits behind the leading one.
+// rootIndex is the cell of distance d: exact up to 1<<(rootBits+1), then rootBits bits behind the
+// first.
 func rootIndex(d uint64) int {
 	e := max(bits.Len64(d)-rootBits-1, 0)
 	return e<<rootBits + int(d>>e)

@@ -31,9 +31,8 @@ type extent struct {
 	len int
 }
 
-// NewPool makes a pool whose columns keep up to budget bytes of full chunks in
-// memory and the rest in a temporary file in dir, which is made when it is first
-// needed; an empty dir is the system's place for such files.
+// NewPool makes a pool whose columns keep up to budget bytes of full chunks in memory and the rest
+// in a temporary file in dir, made when needed; empty: the system's place for them.
 func NewPool(dir string, budget int64) *Pool {
 	return &Pool{dir: dir, budget: budget, spare: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 }
@@ -114,8 +113,7 @@ func (p *Pool) open() *os.File {
 		p.err = fmt.Errorf("make a temporary file for samples that outgrow memory: %w", err)
 		return nil
 	}
-	// Removed at once where the system allows it, so that not even a killed
-	// process leaves it behind.
+	// Removed at once where the system allows it: a killed process leaves none behind.
 	if err := os.Remove(f.Name()); err != nil {
 		p.left = f.Name()
 	}

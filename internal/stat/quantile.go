@@ -7,15 +7,13 @@ type Rule uint8
 
 // The rules.
 const (
-	// Linear interpolates between the two samples around (n−1)·q, as numpy's
-	// percentile does by default.
+	// Linear interpolates between the samples around (n−1)·q, as numpy's percentile by default.
 	Linear Rule = iota
 	// Nearest takes the sample at ⌊(n−1)·q + ½⌋.
 	Nearest
 )
 
-// ranks are the positions in n sorted samples that the quantile q needs, and the
-// weight of the upper one.
+// ranks are the positions in n sorted samples that quantile q needs, and the upper one's weight.
 func (r Rule) ranks(n int64, q float64) (lo, hi int64, weight float64) {
 	h := float64(n-1) * q
 	if r == Nearest {
@@ -27,8 +25,8 @@ func (r Rule) ranks(n int64, q float64) (lo, hi int64, weight float64) {
 	return lo, min(lo+1, n-1), h - floor
 }
 
-// between is the value at weight between lo and hi, computed from the nearer end so
-// that a weight of 1 gives hi exactly.
+// between is the value at weight between lo and hi, from the nearer end: a weight of 1 is hi
+// exactly.
 func between[T int64 | float64](lo, hi T, weight float64) float64 {
 	if lo == hi || weight == 0 {
 		return float64(lo)

@@ -31,8 +31,8 @@ func (c *Column) pieces(list []piece) []piece {
 	return list
 }
 
-// A visitor is called with a block of samples in their stored form, and the part they belong to.
-// It must not keep the slice.
+// A visitor is called with a block of samples as stored, and their part. It must not keep the
+// slice.
 type visitor func(part Part, stored []int64)
 
 // reader unpacks pieces.

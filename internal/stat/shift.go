@@ -115,8 +115,8 @@ func mean(vals []float64) float64 {
 	return sum / float64(len(vals))
 }
 
-// Kendall says how far values rise, 1, or fall, -1, all along: by how much more of their
-// pairs are in order than out of it.
+// Kendall says how far values rise, 1, or fall, -1: how many more pairs are in order than out of
+// it.
 func Kendall(vals []float64) float64 {
 	n, order := len(vals), 0
 	for i, v := range vals {

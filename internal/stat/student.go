@@ -2,8 +2,8 @@ package stat
 
 import "math"
 
-// StudentTail is the probability that Student's t with df degrees of freedom is further
-// from 0 than t, on either side.
+// StudentTail is the probability that Student's t of df degrees of freedom is further from 0 than
+// ±t.
 func StudentTail(t, df float64) float64 {
 	return incompleteBeta(df/2, 0.5, df/(df+t*t))
 }

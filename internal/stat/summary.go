@@ -25,9 +25,8 @@ type Summary struct {
 // maxSamples bounds what one summary can count: its counters have 32 bits.
 const maxSamples = math.MaxUint32
 
-// Summarize describes both sets of the samples of all columns together: First, then
-// Second. Quantiles are exact. It reads the columns a few times and needs memory
-// for counters only, however long they are.
+// Summarize describes both sets of the samples of all columns together: First, then Second.
+// Quantiles are exact. It reads the columns a few times, with memory for counters alone.
 func Summarize(qs []float64, rule Rule, cols ...*Column) ([2]Summary, error) {
 	all, err := SummarizeEach(qs, rule, nil, cols, nil)
 	return all[0], err

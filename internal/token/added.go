@@ -62,8 +62,7 @@ func (f *finder) step(at int32, c byte) int32 {
 	return to
 }
 
-// find returns the next match at or after s[i:] as its bounds and its pattern; a
-// pattern of -1 where there is none.
+// find returns the bounds and the pattern of the next match in s[i:]; pattern -1: there is none.
 func (f *finder) find(s string, i int) (start, stop int, pattern int32) {
 	for ; i < len(s); i++ {
 		if f.only >= 0 {
@@ -100,8 +99,7 @@ func (f *finder) longest(s string, i int) (stop int, pattern int32) {
 	return stop, pattern
 }
 
-// each calls text with every stretch of s between added tokens and token with every
-// added token, in order.
+// each calls text for the stretches of s between added tokens and token for these, in order.
 func (f *finder) each(s string, text func(from, to int), token func(id int32, to int)) {
 	done := 0 // of s
 	for i := 0; ; {

@@ -17,10 +17,9 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// Parts is what a tokenizer is made of, whatever kind of file it was read from. A
-// text goes through them in this order: added tokens that are not normalized are
-// found in it, Normalizer changes what is between them, the other added tokens are
-// found, the rest is split into pieces, and Model turns each piece into ids.
+// Parts is what a tokenizer is made of, of whatever file. In order: added tokens that are not
+// normalized are found in a text, Normalizer changes the rest, other added tokens are found, the
+// rest is split into pieces, and Model turns each into ids.
 type Parts struct {
 	// Name is what reports call the tokenizer.
 	Name string
@@ -34,14 +33,12 @@ type Parts struct {
 	Normalizer normalizer.Normalizer
 	// PreTokenizer splits text; nil does not.
 	PreTokenizer pretokenizer.PreTokenizer
-	// Pattern is a regular expression whose matches are the pieces, as rank files come
-	// with. It splits what PreTokenizer gives. Most are known to package scan; others
-	// are matched step by step.
+	// Pattern is a rank file's regular expression whose matches in what PreTokenizer gives are the
+	// pieces. Package scan knows most; others are matched step by step.
 	Pattern string
 	// Scanner splits what PreTokenizer gives by a well-known expression; nil does not.
 	Scanner *scan.Scanner
-	// PrefixSpace puts a space before every text that Scanner gets and that does not
-	// begin with one.
+	// PrefixSpace puts a space before Scanner's texts that do not begin with one.
 	PrefixSpace bool
 	// Decoder turns token texts back into text; nil means they are joined with spaces. A
 	// raw bpe.Model needs none: its bytes are joined.
@@ -138,8 +135,7 @@ func (e *Pipeline) Err() error {
 	return nil
 }
 
-// within runs f. Where a regular expression takes too many steps it keeps the error
-// and returns "".
+// within runs f. If a regular expression takes too many steps it keeps the error and returns "".
 func (e *Pipeline) within(f func() string) (text string) {
 	defer func() {
 		if limit := caught(recover()); limit != nil {
@@ -150,8 +146,7 @@ func (e *Pipeline) within(f func() string) (text string) {
 	return f()
 }
 
-// caught is what a regular expression panicked with; nil where there was no panic.
-// Any other panic goes on.
+// caught is what a regular expression panicked with, or nil. Other panics go on.
 func caught(r any) *regex.LimitError {
 	if r == nil {
 		return nil
@@ -190,9 +185,8 @@ func (e *Pipeline) Name() string { return e.parts.Name }
 // Notes are what a user should know of the file that the tokenizer was read from.
 func (e *Pipeline) Notes() []string { return e.parts.Notes }
 
-// Encode returns the ids of text, between the tokenizer's special tokens where special
-// is true. Text that is not valid UTF-8 is read as a server would: with U+FFFD for
-// what is not.
+// Encode returns the ids of text; special: between the tokenizer's special tokens. What is not
+// valid UTF-8 is read as U+FFFD, as by a server.
 func (e *Pipeline) Encode(text string, special bool) []int32 {
 	return e.AppendEncode(nil, text, special)
 }

@@ -216,9 +216,8 @@ func flatten(dst []json.RawMessage, raw json.RawMessage, depth int) []json.RawMe
 	return dst
 }
 
-// byteLevel reports whether a tokenizer is a byte-level one, and then says how it
-// splits text: such a model can work on bytes themselves in place of the characters
-// that stand for them.
+// byteLevel reports whether a tokenizer is a byte-level one, and how it splits text then: its model
+// can work on bytes in place of characters that stand for them.
 func byteLevel(p *Parts, f file) (bool, error) {
 	if len(f.pretokenizer) == 0 {
 		return false, nil

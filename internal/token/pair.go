@@ -7,9 +7,8 @@ import (
 	"github.com/inferometer/inferometer/internal/token/scan"
 )
 
-// FromPair makes the tokenizer of a GPT-2 vocabulary: vocab.json with the ids of tokens,
-// and merges.txt with one merge a line. It splits text as GPT-2 does. The token
-// <|endoftext|> is special where the vocabulary has it.
+// FromPair makes the tokenizer of a GPT-2 vocabulary: vocab.json with ids, and merges.txt with a
+// merge a line. It splits text as GPT-2 does. <|endoftext|> is special, if there.
 func FromPair(name string, vocab, merges []byte) (*Pipeline, error) {
 	m, err := bpe.FromPair(vocab, merges)
 	if err != nil {

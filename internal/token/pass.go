@@ -189,8 +189,7 @@ func (p *pass) scan(s string, at int) {
 	}
 }
 
-// encode encodes one piece, which begins at an offset of the stretch and has extra
-// bytes in front that the stretch has not.
+// encode encodes a piece, which begins at an offset of the stretch, with extra bytes in front.
 func (p *pass) encode(s string, at, extra int) {
 	start := len(p.ids)
 	if p.worker != nil {

@@ -19,8 +19,7 @@ var (
 	_ Placer = Words{}
 )
 
-// Ends implements Placer. Where normalization changed the text, a token ends where
-// the nearest unchanged text after it begins.
+// Ends implements Placer. In changed text a token ends where the next unchanged text begins.
 func (e *Pipeline) Ends(dst []int, text string) []int { return e.ends(dst, text, 0) }
 
 // ends is Ends for the first tokens, more than limit of them if there are as many.
@@ -50,11 +49,10 @@ func (Words) Ends(dst []int, text string) []int {
 	return dst
 }
 
-// PerEvent appends how many tokens of text belong to each of the events that it came
-// in: event i ends at the offset cuts[i]. A token belongs to the event in which its
-// last byte lies, so that the counts add up to t.Count(text): the text is encoded
-// once, as a whole. A token without bytes of its own belongs to the event that the
-// token before it belongs to. What lies after the last cut belongs to the last event.
+// PerEvent appends how many tokens of text belong to each of the events that it came in: event i
+// ends at the offset cuts[i]. A token belongs to the event of its last byte, so that counts add up
+// to t.Count(text): the text is encoded as a whole. One without bytes goes with the token before
+// it, what lies after the last cut with the last event.
 func PerEvent(dst []int, t Placer, text string, cuts []int) []int {
 	if len(cuts) == 0 {
 		return dst
@@ -109,8 +107,7 @@ func align(ends []int, from, to string, base int) {
 	}
 }
 
-// rejoin is how many bytes of a and of b to pass for the next pair of characters that
-// agree, or up to it.
+// rejoin is how many bytes of a and b to pass for the next characters that agree, or up to it.
 func rejoin(a, b string) (int, int) {
 	ra, na := utf8.DecodeRuneInString(a)
 	rb, nb := utf8.DecodeRuneInString(b)
@@ -148,8 +145,7 @@ func agree(a, b string, least int) bool {
 	return true
 }
 
-// offsets fills list with the offsets of the first characters of s and returns how
-// many there are.
+// offsets fills list with the offsets of s's first characters, and returns their number.
 func offsets(list []int, s string) int {
 	n := 0
 	for i := range s {
@@ -303,8 +299,7 @@ func (c *cutter) try(at int) bool {
 // joint is how many tokens at the end of a text may be others because of where it ends.
 const joint = 32
 
-// stable is how many of the first ids come back when their text is encoded: all of them
-// where the others do, too.
+// stable is how many first ids come back when their text is encoded: all where the others do.
 func (e *Pipeline) stable(ids []int32) int {
 	if e.faithful && !slices.ContainsFunc(ids, func(id int32) bool { _, added := e.content[id]; return added }) {
 		return len(ids)

@@ -7,10 +7,9 @@ import (
 	"github.com/inferometer/inferometer/internal/token/normalizer"
 )
 
-// Cutter cuts many texts out of one long one, such as prompts out of a book. The long
-// text is encoded once. What is cut out of it has the same tokens but for those at its
-// ends, and only these are encoded again. It gives what Engine.Cut gives. It is safe
-// for concurrent use.
+// Cutter cuts many texts out of one long one, such as prompts out of a book. The long text is
+// encoded once; of what is cut out only the tokens at the ends are encoded again. It gives what
+// Engine.Cut gives, safely concurrent.
 type Cutter struct {
 	e      *Pipeline
 	text   string
@@ -56,8 +55,7 @@ func (e *Pipeline) CutsOf(text string) func(part string, head, from, n int) (int
 	return r.Cut
 }
 
-// keeps reports whether no part of a text is changed before it is split, and none is
-// an added token.
+// keeps reports whether no part of a text is changed before the split or an added token.
 func (e *Pipeline) keeps(text string) bool {
 	if n := e.parts.Normalizer; n != nil && (!normalizer.IsForm(n) || n.Normalize(text) != text) {
 		return false
@@ -82,8 +80,7 @@ func (r *Cutter) Cut(text string, head, from, n int) (int, bool) {
 	return r.e.Cut(text, n)
 }
 
-// cut returns the end of the n-th token of text; false where cutting there does not
-// give n tokens, or nothing is known of text.
+// cut returns the end of the n-th token of text; false: that is not n tokens, or text is not known.
 func (r *Cutter) cut(text string, head, from, n int) (int, bool) {
 	if n <= 0 || from >= len(r.text) || !utf8.RuneStart(r.text[from]) || head > 0 && !r.plain(text, head) {
 		return 0, false
@@ -127,14 +124,12 @@ func (r *Cutter) resume(met walk, text string, end int) walk {
 
 func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// plain reports whether the head of a text is of the kind that a ruler's text is, and
-// no added token begins in it.
+// plain reports whether a text's head is as a ruler's text is, and no added token begins in it.
 func (r *Cutter) plain(text string, head int) bool {
 	return utf8.ValidString(text[:head]) && r.e.keeps(text[:min(head+widest, len(text))])
 }
 
-// end is where the n-th token of a text ends, given a walk through it that has met a
-// piece of the ruler.
+// end is where a text's n-th token ends, given a walk that has met a piece of the ruler.
 func (r *Cutter) end(w walk, n int) (int, bool) {
 	i := w.piece
 	want := n - w.have + int(r.tokens[i]) // tokens of the ruler's text up to there
@@ -156,8 +151,7 @@ func (r *Cutter) end(w walk, n int) (int, bool) {
 	return end, true
 }
 
-// walk goes through a text piece by piece and counts its tokens. From head on the text
-// is that of the ruler at from.
+// walk counts a text's tokens piece by piece. From head on it is the ruler's at from.
 type walk struct {
 	r          *Cutter
 	p          *pass

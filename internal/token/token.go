@@ -22,8 +22,7 @@ type Tokenizer interface {
 	Name() string
 	// Count is the number of tokens in text.
 	Count(text string) int
-	// Cut returns the length in bytes of a beginning of text that has exactly n
-	// tokens; false where there is none.
+	// Cut is the length in bytes of a beginning of text of exactly n tokens; false: there is none.
 	Cut(text string, n int) (int, bool)
 }
 
@@ -53,9 +52,8 @@ func ByName(name string) (Tokenizer, error) {
 	return nil, fmt.Errorf("unknown tokenizer %q; known: %s, %s", name, Words{}.Name(), Builtin)
 }
 
-// Words takes every word for a token: a run of characters that are not white space,
-// as strings.Fields splits them. It is what lengths are counted in where the
-// model's own tokenizer is not known.
+// Words takes every word for a token, as strings.Fields splits them. Lengths are counted in them
+// where the model's tokenizer is not known.
 type Words struct{}
 
 // Name is what a plan and a report call this tokenizer.
@@ -104,13 +102,11 @@ func (Words) Cut(text string, n int) (int, bool) {
 	return 0, false
 }
 
-// spaces has the bits of the ASCII characters that are white space. Shifting it by a
-// character in place of comparing keeps the loops free of branches that the
-// processor cannot foresee.
+// spaces has the bits of ASCII white space. Shifting it by a character in place of comparing keeps
+// loops free of unforeseeable branches.
 const spaces uint64 = 1<<'\t' | 1<<'\n' | 1<<'\v' | 1<<'\f' | 1<<'\r' | 1<<' '
 
-// wideSpace is 1 where text begins with white space beyond ASCII, and the size of
-// that first character.
+// wideSpace is 1 where text begins with white space beyond ASCII, and that character's size.
 func wideSpace(text string) (uint64, int) {
 	r, size := utf8.DecodeRuneInString(text)
 	if unicode.IsSpace(r) {

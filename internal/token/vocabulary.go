@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Vocabulary gives the text that each token of the model stands for, in the order of
-// their ids. Added tokens, which special ones are among, and tokens that are no whole
-// characters are left out.
+// Vocabulary gives the text that each token of the model stands for, in the order of their ids.
+// Added tokens, special ones included, and those of broken characters are left out.
 func (e *Pipeline) Vocabulary() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		sized, ok := e.parts.Model.(interface{ Size() int })

@@ -56,8 +56,7 @@ func (w *Watcher) caught() {
 	w.tell(explain(w.name, v) + ". It is left out from here on, and all else goes on.")
 }
 
-// Call does something beside the rest whose failure is an error, and makes one of a panic. The name
-// begins a sentence.
+// Call does something beside the rest, and makes an error of a panic. The name begins a sentence.
 func Call(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -63,8 +63,7 @@ func Bytes(name string, data []byte) error {
 	})
 }
 
-// about is an error that names the file that was asked for: who reads it knows nothing of
-// the one written aside.
+// about is an error that names the file asked for, and not the one written aside.
 func about(name string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) && strings.HasPrefix(filepath.Base(path.Path), ".") {
@@ -94,8 +93,7 @@ func find(name string) (target string, old fs.FileInfo, err error) {
 	return target, old, err
 }
 
-// aside makes the file that becomes target. It may be read and written by whom a new file of
-// the mode may, or the old one.
+// aside makes the file that becomes target, with the permissions of the mode or of the old one.
 func aside(target string, old fs.FileInfo, mode fs.FileMode) (*os.File, error) {
 	dir, base := filepath.Split(target)
 	for {

@@ -1,6 +1,6 @@
-// Package cmdline takes command lines apart, as C's getopt_long does, Python's argparse or pflag. It
-// knows what flags are called and how many values they take. What they mean, and what is said of
-// mistakes, is the tool's.
+// Package cmdline takes command lines apart, as C's getopt_long does, Python's argparse or pflag.
+// It knows the names of flags and how many values they take; what they mean, and words for
+// mistakes, are the tool's.
 package cmdline
 
 import (
@@ -31,8 +31,8 @@ type Style struct {
 	Skip  int                            // values behind a flag that is not known, which are passed over
 	// More: behind a value that is attached to a flag of many, others may follow.
 	More bool
-	// Equals: the value in -x=value begins behind the sign. Switches: a flag that takes none may have
-	// one so, as in -x=false.
+	// Equals: the value in -x=value begins behind the sign. Switches: a flag without may have one
+	// so.
 	Equals, Switches bool
 	// Whole: letters behind one dash are a mistake as a whole if they are a long name, or one is unknown.
 	Whole bool

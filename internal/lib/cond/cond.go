@@ -36,8 +36,7 @@ func (c *Cond) Next() <-chan struct{} {
 	return c.changed
 }
 
-// Wait returns nil once a condition holds, which it looks at under the lock. Where the context is over first, it
-// gives the cause.
+// Wait returns nil once a condition, looked at under the lock, holds, else the context's cause.
 func (c *Cond) Wait(ctx context.Context, holds func() bool) error {
 	for {
 		c.Lock()

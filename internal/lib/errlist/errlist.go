@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Distinct is a joined error without those that say the same: a full disk is met by every
-// worker that writes.
+// Distinct is a joined error without repeats: a full disk is met by every worker.
 func Distinct(err error) error {
 	var list []error
 	var add func(error)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Try takes the lock on an open file's first byte, the way that Python's filelock does, or says that
-// another process has it.
+// Try locks an open file's first byte as Python's filelock does, or says that another process has
+// it.
 func Try(f *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
 		&windows.Overlapped{})

@@ -211,8 +211,8 @@ func (r *Generator) Poisson(mean float64) float64 {
 	return LargePoisson(mean, r.Float)
 }
 
-// LargePoisson draws from a Poisson distribution with a mean of 10 or more, by Hörmann's
-// transformed rejection, as numpy does.
+// LargePoisson draws from a Poisson distribution of mean 10 or more by transformed rejection, as
+// numpy.
 func LargePoisson(mean float64, float func() float64) float64 {
 	root, logMean := math.Sqrt(mean), math.Log(mean)
 	b := 0.931 + 2.53*root

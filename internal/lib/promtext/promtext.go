@@ -32,8 +32,7 @@ func NewReader() *Reader {
 	return &Reader{parser: expfmt.NewTextParser(model.UTF8Validation), labels: map[string][]pair{}}
 }
 
-// Sample reads the line of a sample. What OpenMetrics writes after a value, a time in
-// seconds and an exemplar, is left out.
+// Sample reads the line of a sample, without OpenMetrics' time and exemplar behind the value.
 func (r *Reader) Sample(line string) (Sample, error) {
 	bare, _, _ := strings.Cut(line, " # ")
 	var first error
@@ -107,8 +106,7 @@ func quote(text string) string {
 	return `"` + text + `"`
 }
 
-// Has reports whether labels have a pair. Quotes within a value are escaped, so a pair is
-// nowhere but where it begins one.
+// Has reports whether labels have a pair. Quotes within values are escaped: it stands nowhere else.
 func Has(labels, pair string) bool {
 	return strings.HasPrefix(labels, pair) || strings.Contains(labels, ","+pair)
 }

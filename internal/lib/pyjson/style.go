@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Style is a compact JSON text as Python's json module writes it: with a space behind each comma and
-// colon, and in ASCII.
+// Style is a compact JSON text as Python's json writes it: a space behind commas and colons, ASCII.
 func Style(compact []byte) []byte {
 	out := make([]byte, 0, len(compact)+len(compact)/8)
 	text, escaped := false, false

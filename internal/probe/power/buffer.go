@@ -76,8 +76,7 @@ func parse(line string, now time.Time) (gpu record.GPUPower, watts float64, lag 
 	return record.GPUPower{Index: cells[1], UUID: cells[2]}, watts, lag, true
 }
 
-// mostLag is how far back a reading may have been taken. A tool whose clock is further off has another
-// one.
+// mostLag is how far back a reading may have been taken. Further off, the tool has another clock.
 const mostLag = time.Minute
 
 // add puts a reading on the pile, and tells those who wait for one.

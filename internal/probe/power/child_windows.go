@@ -2,6 +2,5 @@ package power
 
 import "os/exec"
 
-// attach leaves a child as it is: it ends when it is told to, or at its next line where this process is no
-// more.
+// attach leaves a child as it is: it ends when told to, or at its next line without this process.
 func attach(*exec.Cmd) {}

@@ -69,8 +69,8 @@ var ErrAbsent = errors.New(Tool + " is not installed here")
 // errField: the driver does not know a field.
 var errField = errors.New(Tool + " does not report power")
 
-// Start has the tool read until the meter is closed, and returns when there is a first reading. An error
-// says why there is none.
+// Start has the tool read until the meter is closed, and returns at the first reading, or why there
+// is none.
 func Start(ctx context.Context, o Options) (*Process, error) {
 	path, err := exec.LookPath(Tool)
 	if err != nil {

@@ -23,8 +23,7 @@ type api struct {
 	last   error // why
 }
 
-// mostBroken is after how many queries without a response no more are sent: the server is
-// not there.
+// mostBroken is how many queries without a response mean that the server is not there.
 const mostBroken = 3
 
 const (

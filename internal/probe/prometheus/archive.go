@@ -49,8 +49,7 @@ const (
 	slack = 2 * time.Second
 )
 
-// NewClient makes what asks the server that a plan names. Of Google's it looks for the
-// credentials.
+// NewClient makes what asks a plan's server. For Google's it looks for credentials.
 func NewClient(ctx context.Context, p plan.Prometheus, o Options) (*Client, error) {
 	a := &Client{
 		start: o.Start, every: cmp.Or(time.Duration(p.Interval), scrapeEvery), server: cmp.Or(p.Server, servermetrics.VLLM), model: o.Model,
@@ -158,8 +157,7 @@ func (a *Client) there(ctx context.Context, filters string, at time.Time) (yes, 
 	return false, sure
 }
 
-// wait waits until the server has scraped all servers after the end of the last stretch,
-// but not longer than it should take.
+// wait waits until the server has scraped all servers after the last stretch, within reason.
 func (a *Client) wait(ctx context.Context, end time.Duration, filters string) error {
 	at := a.start.Add(end)
 	patience := time.NewTimer(time.Until(at.Add(a.every + slack)))

@@ -9,15 +9,13 @@ import (
 	"github.com/inferometer/inferometer/internal/probe/servermetrics"
 )
 
-// selector names a metric in queries: its names, of which a server has one, and the
-// matchers that all queries have.
+// selector names a metric in queries: its names, of which a server has one, and shared matchers.
 type selector struct {
 	names   []string
 	filters string
 }
 
-// counterOf is the selector of a counter. Names are never matched by an expression:
-// Google's service refuses that.
+// counterOf is the selector of a counter. Google's service refuses expressions for names.
 func counterOf(own, filters string) selector {
 	base := strings.TrimSuffix(own, "_total")
 	if strings.HasSuffix(base, "_count") || strings.HasSuffix(base, "_sum") || strings.HasSuffix(base, "_bucket") {
@@ -42,8 +40,7 @@ func (s selector) now() string {
 	return s.each(func(n string) string { return n + "{" + s.filters + "}" })
 }
 
-// stamps are when the values were taken. Of anything but a bare metric that would be the
-// moment of the query.
+// stamps are when the values were taken, which of anything but a bare metric is the query's time.
 func (s selector) stamps() string {
 	return s.each(func(n string) string { return "timestamp(" + n + "{" + s.filters + "})" })
 }
@@ -58,9 +55,8 @@ func (s selector) over(f, d string) string {
 
 func span(d time.Duration) string { return strconv.FormatInt(max(d.Milliseconds(), 1), 10) + "ms" }
 
-// increaseForm is by how much a counter rose in the last d: the difference between the
-// two ends, which is exact. Where a counter went back, or was not there before, it is
-// what Prometheus makes of it.
+// increaseForm is by how much a counter rose in the last d: exactly, or, where it went back or was
+// not there before, as Prometheus has it.
 func increaseForm(s selector, d string) string {
 	return fmt.Sprintf("((sum(%s) - sum(%s)) and (sum(%s) == 0)) or sum(%s)", s.now(), s.earlier(d), s.over("resets", d), s.over("increase", d))
 }

@@ -70,8 +70,7 @@ func (p *PageProbe) Close() error {
 	return nil
 }
 
-// Read reads the page: the metrics of known servers and exporters. whole: with the
-// buckets of its histograms, which are many.
+// Read reads the page: the metrics of known servers and exporters. whole: with histogram buckets.
 func (p *PageProbe) Read(ctx context.Context, whole bool) record.Page {
 	page := record.Page{At: p.now()}
 	text, err := p.get(ctx)

@@ -1,5 +1,5 @@
-// Package prometheus reads the pages on which servers publish metrics, and asks Prometheus
-// servers that have gathered them.
+// Package prometheus reads servers' pages of metrics, and asks Prometheus servers that gathered
+// them.
 package prometheus
 
 import (

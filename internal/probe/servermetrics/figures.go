@@ -165,8 +165,8 @@ func (v *view) value(p *pageLog, m *Metric, look int) (value float64, there bool
 	return value, n > 0
 }
 
-// increase is by how much a counter rose. One that began anew counts from 0 again, and
-// so does one that was not on the page before.
+// increase is by how much a counter rose. One that began anew, or was not there before, counts from
+// 0.
 func (v *view) increase(m *Metric) (total float64, there bool) {
 	for _, p := range v.pages {
 		var last float64
@@ -193,9 +193,8 @@ func (v *view) increase(m *Metric) (total float64, there bool) {
 	return total, there
 }
 
-// gauge is a metric over time, all pages of the view together. A time at which one of
-// those that have the metric said nothing is left out. The edges, at which nothing is
-// in flight, count only where there is nothing else.
+// gauge is a metric over time, all pages of the view together. A time at which one of them said
+// nothing is left out. The edges, without load, count only where there is nothing else.
 func (v *view) gauge(m *Metric, inside bool) (at []time.Duration, values []float64) {
 	var having []*pageLog
 	for _, p := range v.pages {
@@ -363,8 +362,7 @@ func HitRatio(figures []record.Figure) (float64, bool) {
 	return 0, false
 }
 
-// rates are the rises per second of a counter, each at the end of its interval. A rise
-// across a restart is unknown.
+// rates are a counter's rises per second, each at its interval's end; unknown across a restart.
 func rates(at []time.Duration, values []float64) ([]time.Duration, []float64) {
 	var when []time.Duration
 	var out []float64

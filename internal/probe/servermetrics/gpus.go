@@ -10,12 +10,11 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// amd is AMD's Device Metrics Exporter. Its names say nothing of AMD; the label by which it tells its
-// GPUs apart does.
+// amd is AMD's Device Metrics Exporter. Only the label that tells its GPUs apart names AMD.
 const amd = "amd"
 
-// ofAMD reports whether a metric has the name of one of amd, or the same with the prefix that the
-// exporter can be told to add.
+// ofAMD reports whether a metric has a name of amd's, or the same with the exporter's optional
+// prefix.
 func ofAMD(name string) bool {
 	name = strings.TrimPrefix(name, amdPrefix)
 	return slices.ContainsFunc(Metrics(amd), func(m Metric) bool { return m.Own == name })
@@ -79,8 +78,7 @@ func powerMetrics(name string) []Metric {
 	return slices.DeleteFunc(slices.Concat(Metrics(DCGM), Metrics(Triton), Metrics(amd)), func(m Metric) bool { return m.Name != name })
 }
 
-// unprefixed are the samples of GPU exporters under the names that are known here, without those that
-// only look like them.
+// unprefixed are the samples of GPU exporters under the known names, without lookalikes.
 func unprefixed(samples []record.Sample) []record.Sample {
 	var out []record.Sample
 	for _, s := range samples {

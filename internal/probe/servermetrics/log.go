@@ -9,9 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// PageLog is what pages of metrics said during a stage, one look after the other. The first
-// and the last look are kept whole; of those between, only gauges and counters, so that
-// long stages take little memory.
+// PageLog is what pages of metrics said during a stage. The first and the last look are whole;
+// those between have only gauges and counters, to save memory.
 type PageLog struct {
 	prefer, model string
 	pages         []*pageLog
@@ -31,8 +30,8 @@ type pageLog struct {
 // servers, model is the one under test where a server has several; both may be empty.
 func NewLog(prefer, model string) *PageLog { return &PageLog{prefer: prefer, model: model} }
 
-// Add takes a look at all pages into the log. edge: it was taken before the first
-// request or after the last.
+// Add takes a look at all pages into the log. edge: it was before the first request or after the
+// last.
 func (l *PageLog) Add(edge bool, at time.Duration, pages []record.Page) {
 	for len(l.pages) < len(pages) {
 		l.pages = append(l.pages, &pageLog{values: make([]map[cell]float64, len(l.at))})
@@ -159,8 +158,7 @@ func (l *PageLog) Window() (begin, end time.Duration) {
 	return l.at[0], l.at[len(l.at)-1]
 }
 
-// Faults say what was not available, in the order of the pages, which are called by the
-// names given.
+// Faults say what was not available, in the order of the pages, by the names given.
 func (l *PageLog) Faults(names []string) []string {
 	var out []string
 	for i, p := range l.pages {

@@ -90,9 +90,8 @@ var metrics = sync.OnceValue(func() map[string][]Metric {
 	return all
 })
 
-// Metrics are those of a server, in the order they are shown. Where two have
-// the same name, the first that is there counts: servers rename their metrics.
-// They are shared: whoever appends to them gets a copy.
+// Metrics are those of a server, in the order shown. Of two with the same name the first that is
+// there counts: servers rename them. They are shared: appending copies.
 func Metrics(server string) []Metric { return slices.Clip(metrics()[server]) }
 
 // ModelLabel is the label by which a server tells its models apart; empty: it does not.

@@ -43,8 +43,7 @@ func indexOf(samples []record.Sample) index {
 	return x
 }
 
-// samples are the samples of a metric, those of a counter with and without the suffix that
-// newer servers give it.
+// samples are a metric's samples, a counter's with and without the suffix of newer servers.
 func (x index) samples(m *Metric, suffix string) []*record.Sample {
 	name, label := m.splitName()
 	found := x[name+suffix]
@@ -100,8 +99,7 @@ func (x index) any(all []Metric) bool {
 	return false
 }
 
-// ours are the samples of the model under test, where the server tells models apart and
-// has any of that one; else all.
+// ours are the samples of the model under test, where the server has any of that one; else all.
 func (p *page) ours(samples []*record.Sample) []*record.Sample {
 	if p.label == "" || p.model == "" {
 		return samples
@@ -175,8 +173,7 @@ func (p *page) histogram(m *Metric, x index) buckets {
 	return b
 }
 
-// since is what was added to a histogram. One that has fewer values than before began
-// anew, and is taken whole.
+// since is what was added to a histogram. One with fewer values than before began anew: all of it.
 func (b buckets) since(before buckets) buckets {
 	if b.count < before.count {
 		return b

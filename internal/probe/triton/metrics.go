@@ -15,8 +15,7 @@ import (
 // family is how the names of Triton's metrics begin.
 const family = "nv_"
 
-// readMetrics reads the metrics page: what is about the models of this probe, or about
-// no model at all.
+// readMetrics reads what the metrics page has of this probe's models, or of no model at all.
 func (p *Probe) readMetrics(ctx context.Context, s *record.Snapshot) error {
 	text, status, err := prometheus.Get(ctx, p.http, p.metrics, http.Header{})
 	if err != nil {

@@ -102,8 +102,7 @@ func (p *Probe) Close() error {
 	return p.server.close()
 }
 
-// Snapshot asks the server for its totals. What was not available is named in the
-// error, beside a snapshot of the rest.
+// Snapshot asks the server for its totals. The error, beside a snapshot, names what was missing.
 func (p *Probe) Snapshot(ctx context.Context) (*record.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -183,8 +182,7 @@ func (p *Probe) gather(ctx context.Context, all []kserve.ModelStatistics, s step
 	return found, err
 }
 
-// addAll adds models to others, each once: one may be named twice on the command line, and be a
-// step of the ensemble as well.
+// addAll adds models to others, each once: one may be named twice, and be a step of the ensemble.
 func addAll(list, more []record.ModelStats) []record.ModelStats {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(o record.ModelStats) bool {

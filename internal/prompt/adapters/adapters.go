@@ -21,8 +21,7 @@ type Source struct {
 	deck  deck
 }
 
-// New splits the prompts of a source among adapters. There is at least one. order is how
-// a prompt gets its own, as a plan has it.
+// New splits a source's prompts among one adapter or more. order is a plan's.
 func New(s prompt.Source, list []plan.Adapter, order string, seed uint64) *Source {
 	out := &Source{Wrapper: prompt.Wrapper{Source: s}, turns: order == plan.OrderRoundRobin}
 	var shares []float64

@@ -29,8 +29,7 @@ type hand struct {
 	cards         []int
 }
 
-// The length of a block: long enough that a server cannot tell what comes next, short
-// enough that a short stage has its shares.
+// The length of a block: a server cannot tell what comes next, and a short stage has its shares.
 const (
 	shortest = 20
 	longest  = 100

@@ -23,10 +23,9 @@ const (
 	mostTokens = 100_000_000
 )
 
-// Parse reads a trace: TIMESTAMP,ContextTokens,GeneratedTokens, with or without that
-// line at its head, in the order of the file. The error is a plan.Faults with all that
-// is wrong with it; name is how it calls the file, path the field of the plan that names
-// it.
+// Parse reads a trace: TIMESTAMP,ContextTokens,GeneratedTokens, with or without that line at its
+// head. The error is a plan.Faults with all that is wrong; name is the file's, path the plan's
+// field.
 func Parse(name, path string, data []byte) ([]Invocation, error) {
 	var rows []Invocation
 	var faults plan.Faults
@@ -91,8 +90,7 @@ func parseLine(line string) (row Invocation, at time.Time, problem string) {
 
 func clean(field string) string { return strings.Trim(strings.TrimSpace(field), `"`) }
 
-// parseTime reads a time with any number of digits in its fraction, with a zone or,
-// in UTC, without.
+// parseTime reads a time with any fraction of a second, with a zone or, in UTC, without.
 func parseTime(text string) (time.Time, bool) {
 	text = strings.Replace(text, "T", " ", 1)
 	for _, layout := range []string{"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05"} {

@@ -130,8 +130,7 @@ func said(p *prompt.Prompt) string {
 	return text
 }
 
-// Schedule implements prompt.Scheduler. A prompt is due when the first of those that it
-// is made of is.
+// Schedule implements prompt.Scheduler. A prompt is due when the first of its parts is.
 func (s *Source) Schedule() prompt.Moments {
 	all := s.Wrapper.Schedule()
 	if all == nil {

@@ -31,8 +31,7 @@ func (c *Coded) Fits() error {
 	return nil
 }
 
-// Composer makes texts. An hour of traffic is a gigabyte of text: each is made when it is sent. It is safe for concurrent
-// use.
+// Composer makes texts, each when it is sent: an hour is a gigabyte. It is safe for concurrent use.
 type Composer struct {
 	tok   prompt.Tokenizer
 	texts prompt.Factory

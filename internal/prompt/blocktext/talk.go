@@ -90,8 +90,8 @@ func (t *Talk) Append(role string, pieces []lexicon.Piece) {
 	t.Last = m
 }
 
-// EndWithUser gives the last piece to the user where a call goes back to within a response
-// or the system prompt and says no more.
+// EndWithUser gives the last piece to the user where a call ends within a response or the system
+// prompt.
 func (t *Talk) EndWithUser() {
 	m := t.Last
 	if m.Role == RoleUser {

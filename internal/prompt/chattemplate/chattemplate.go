@@ -1,5 +1,4 @@
-// Package chattemplate counts prompts as a server sees them: with the model's chat
-// template around them.
+// Package chattemplate counts prompts as a server sees them: in the model's chat template.
 package chattemplate
 
 import (
@@ -51,8 +50,7 @@ type between struct {
 	specials int
 }
 
-// Between counts so many special tokens around every prompt, as a server puts them around
-// the text of a completion.
+// Between counts special tokens around every prompt, as a server has around a completion's text.
 func Between(s prompt.Source, specials int) prompt.Source {
 	return &between{Wrapper: prompt.Wrapper{Source: s}, specials: specials}
 }

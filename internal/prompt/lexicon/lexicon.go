@@ -1,6 +1,5 @@
-// Package lexicon draws random texts of an exact length in tokens. They are made of
-// words that are one token each, whatever stands beside them, so that a server that
-// encodes a text finds the very tokens that were drawn.
+// Package lexicon draws random texts of an exact length in tokens. They are made of words that are
+// one token each, whatever stands beside them: a server finds the tokens drawn.
 package lexicon
 
 import (
@@ -17,8 +16,7 @@ import (
 // Encoder is what the lengths of random texts are measured with.
 type Encoder interface {
 	prompt.Tokenizer
-	// Cut returns the length in bytes of a beginning of text that has exactly n
-	// tokens; false where there is none.
+	// Cut is the length in bytes of a beginning of text of exactly n tokens; false: there is none.
 	Cut(text string, n int) (int, bool)
 }
 

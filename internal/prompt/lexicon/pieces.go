@@ -11,9 +11,8 @@ type Piece struct {
 	N   int
 }
 
-// Compose is a beginning of a known length and the pieces that follow it, so many tokens in
-// all. The same key is the same tokens, wherever it stands; a text that begins with a
-// piece lacks the space before its first word.
+// Compose is a beginning of a known length and the pieces that follow it, so many tokens in all. A
+// key is the same tokens wherever it stands, but for the space before a text's first word.
 func (l *Lexicon) Compose(begin string, have int, pieces []Piece, want int) (string, error) {
 	text := append(make([]byte, 0, len(begin)+8*want), begin...)
 	from, counted := 0, true
@@ -59,9 +58,8 @@ func (l *Lexicon) sayWhole(text string, have int, pieces []Piece) (string, error
 // closings is how often a piece is drawn that does not end as it should.
 const closings = 32
 
-// closedExtend draws what follows a text. There are tokens that reach over the end of a
-// word, and a piece that is the last of one text may stand within another: one is looked
-// for that has the same tokens in both places.
+// closedExtend draws what follows a text. Tokens may reach over the end of a word, and a text's
+// last piece may stand within another: one is looked for that is the same in both.
 func (l *Lexicon) closedExtend(rng *rand.Rand, text string, have, n int) (string, error) {
 	var whole string
 	for range closings {

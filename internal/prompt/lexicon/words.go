@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// collect takes the words out of a vocabulary. It returns what is in it that can be part
-// of two words.
+// collect takes a vocabulary's words, and returns what in it can be part of two.
 func (l *Lexicon) collect(texts iter.Seq[string]) []span {
 	var spans []span
 	const beside = "a"
@@ -36,9 +35,8 @@ func (l *Lexicon) collect(texts iter.Seq[string]) []span {
 	return spans
 }
 
-// span is a token with a space after a letter: it can be part of two words. before and
-// after are the letters on both sides of its first such space; where whole is true, before
-// is all of a word. after may be empty.
+// span is a token with a space after a letter: it can be part of two words. before and after are
+// the letters around its first such space; whole: before is all of a word.
 type span struct {
 	before, after string
 	whole         bool
@@ -68,10 +66,9 @@ func spanOf(text string) (span, bool) {
 	return span{}, false
 }
 
-// part leaves out words that a token could join with the next one: those that end as some
-// span does before its space, or else those that begin as it goes on, whichever leaves
-// more. Then no token is part of two words, and what a word becomes does not depend on
-// those beside it.
+// part leaves out words that a token could join with the next one: those that end as a span does
+// before its space, or those that begin as it goes on, whichever leaves more. Then a word's tokens
+// do not depend on those beside it.
 func (l *Lexicon) part(spans []span) {
 	if len(spans) == 0 {
 		return

@@ -19,8 +19,7 @@ import (
 // Colour is a colour of eight bits a channel.
 type Colour struct{ R, G, B uint8 }
 
-// Maker makes media. What files of one size have in common is made once. It is safe
-// for concurrent use.
+// Maker makes media, safely concurrent. What files of one size have in common is made once.
 type Maker struct {
 	mu     sync.Mutex
 	canvas map[[2]int]*canvas

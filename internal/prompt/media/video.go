@@ -29,8 +29,7 @@ func brighter(v uint8, more int) uint8 { return uint8(min(int(v)+more, 255)) }
 // limited brings a value of the full range into that of video.
 func limited(v uint8, span, from int) byte { return byte(int(v)*span/255 + from) }
 
-// unit is a unit of the stream: its head, and bytes in which nothing looks like the
-// start of another.
+// unit is a unit of the stream: its head, and bytes without what looks like another's start.
 func unit(head byte, payload []byte) []byte {
 	b := append(make([]byte, 0, len(payload)+16), head)
 	zeros := 0

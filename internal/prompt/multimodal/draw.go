@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/media"
 )
 
-// Drawer draws media. What it draws for a number follows from that and the seed alone. It is
-// safe for concurrent use.
+// Drawer draws media, by a number and the seed alone. It is safe for concurrent use.
 type Drawer struct {
 	plan  plan.Media
 	seed  uint64
@@ -80,8 +79,7 @@ func colour(rng *rand.Rand) media.Colour {
 	return media.Colour{R: uint8(v), G: uint8(v >> 8), B: uint8(v >> 16)}
 }
 
-// usualSize is that of images and videos where the plan names none, mostSize the most
-// that a wide distribution can draw.
+// usualSize is that of images and videos if the plan names none, mostSize the most that is drawn.
 const (
 	usualSize = 512
 	mostSize  = 8192

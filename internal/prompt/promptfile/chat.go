@@ -26,8 +26,8 @@ type chat struct {
 
 func (f *file) add(e entry) { f.entries = append(f.entries, e) }
 
-// chats puts lines of one session together, in order, and the whole in order of
-// their times where lines have them.
+// chats puts lines of one session together, in order, and sessions in the order of their times, if
+// any.
 func (f *file) chats() []chat {
 	var out []chat
 	at := map[string]int{}

@@ -113,14 +113,12 @@ func tensorsOf(value []byte) []prompt.Field {
 	return list
 }
 
-// known are the fields of a request that are its prompt, its own among others, or what a
-// run says of all requests.
+// known are the fields of a request that are its prompt, or what a run says of all requests.
 func known() []string {
 	return append(append(textFields(), outputFields()...), messagesField, imageField, modelField, sessionField, delayField, timestampField, "stream", "stream_options")
 }
 
-// ownFields are the fields of such a request that are neither its prompt nor what a run
-// says of all requests.
+// ownFields are a request's fields that are neither its prompt nor said of all requests.
 func (f *file) ownFields() []prompt.Field {
 	var list []prompt.Field
 	members(f.request, 0, func(key string, value []byte, _ int) {
@@ -131,9 +129,8 @@ func (f *file) ownFields() []prompt.Field {
 	return list
 }
 
-// plainElement takes what lists put around a prompt away: a row of the hub's viewer, a
-// payload, and lists of one value. What has nothing of it is left
-// as it is, and so are the columns of its faults.
+// plainElement takes what lists put around a prompt away: a row of the hub's viewer, a payload, and
+// lists of one value. Others, and columns of faults, are left as they are.
 func plainElement(value []byte) []byte {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(value, &fields) != nil {

@@ -25,8 +25,7 @@ func outputFields() []string {
 	return []string{"output_tokens", "max_tokens", "max_completion_tokens", "output_length", "osl"}
 }
 
-// The fields that say which conversation a line is a turn of, when it is due, and
-// what else is its own.
+// The fields that say a line's conversation, when it is due, and what else is its own.
 const (
 	sessionField   = "session_id"
 	delayField     = "delay"     // milliseconds between a response and this turn
@@ -340,8 +339,7 @@ func (l *line) parts(path string, value []byte, off int) (text string, more bool
 // short is a value, cut where it is long.
 func short(value []byte) string { return truncate.Text(string(value), 30) }
 
-// members calls take for each member of a valid JSON object, with the offset of its
-// value counted from base.
+// members calls take for each member of a valid JSON object, with its value's offset from base.
 func members(object []byte, base int, take func(key string, value []byte, off int)) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	d.Token() // the brace

@@ -108,8 +108,7 @@ func (f *file) plain() {
 	f.add(entry{prompt: prompt.Prompt{Text: string(f.line)}, due: -1, line: f.lineNo})
 }
 
-// fault notes what is wrong at a byte of the present line. Its column counts
-// characters, as editors do.
+// fault notes what is wrong at a byte of the present line. Columns count characters, as editors do.
 func (f *file) fault(off int, path, text, hint string, named ...any) {
 	if len(f.faults) >= mostFaults {
 		f.more++

@@ -1,5 +1,4 @@
-// Package promptfile reads prompts from a file: JSON lines, or plain text with one
-// prompt on each line.
+// Package promptfile reads prompts from a file: JSON lines, or plain text with a prompt a line.
 package promptfile
 
 import (
@@ -13,8 +12,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// Source hands out the prompts and conversations of a file in order, again and again. Every stage
-// begins with the first.
+// Source hands out a file's prompts and conversations in order, again and again, anew in each
+// stage.
 type Source struct {
 	prompt.RestartPerStage
 	chats  []chat
@@ -26,8 +25,7 @@ type Source struct {
 	notes  []string
 }
 
-// New reads the file that d names with read. What is wrong with the file is
-// returned as plan.Faults.
+// New reads the file that d names with read. Its faults are plan.Faults.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) ([]byte, error)) (*Source, error) {
 	names, err := expand(d.File)
 	if err != nil {
@@ -75,8 +73,7 @@ func New(d plan.Data, tok prompt.Tokenizer, seed uint64, read func(name string) 
 	}, nil
 }
 
-// Open implements prompt.Opener: fields of lines that belong into a request are sent where the
-// requests have a place for them.
+// Open implements prompt.Opener: fields of lines are sent where requests have a place for them.
 func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	if !u.Chat || !u.Fields {
 		if err := s.plain(); err != nil {

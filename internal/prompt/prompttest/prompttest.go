@@ -60,8 +60,7 @@ func TakeAt(t *testing.T, s prompt.Source, from prompt.Position, n int) []prompt
 	return out
 }
 
-// TakeShared is Take for a source that several goroutines ask, each for every n-th prompt and
-// the last first.
+// TakeShared is Take for a source that goroutines ask, each for every n-th prompt, the last first.
 func TakeShared(t *testing.T, s prompt.Source, n int) []prompt.Prompt {
 	t.Helper()
 	const sharers = 7

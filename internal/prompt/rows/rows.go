@@ -1,5 +1,5 @@
-// Package rows reads the files that datasets come in: Parquet, JSON lines, lists in
-// JSON, and the JSON that the hub's viewer serves.
+// Package rows reads files of data sets: Parquet, JSON lines, lists in JSON, and the hub's viewer's
+// JSON.
 package rows
 
 import (
@@ -16,12 +16,10 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/limitio"
 )
 
-// Row is one row: values by column, as encoding/json gives them. Bytes of a Parquet
-// file are strings.
+// Row is a row: values by column, as in encoding/json. Bytes of a Parquet file are strings.
 type Row map[string]any
 
-// Reader reads the rows of a file, one after the other. It holds no more than a part of
-// the file in memory.
+// Reader reads the rows of a file in turn. It holds a part of the file in memory.
 type Reader struct {
 	path   string
 	file   *os.File
@@ -91,8 +89,8 @@ func (r *Reader) Next() (Row, error) {
 
 func (r *Reader) Close() error { return errors.Join(r.source.close(), r.file.Close()) }
 
-// jsonSource reads objects: one after the other, the elements of a list, or those of a
-// document with rows: [{row: …}] or data: […].
+// jsonSource reads objects: in turn, in a list, or in a document with rows: [{row: …}] or data:
+// […].
 type jsonSource struct {
 	dec     *json.Decoder
 	meter   *limitio.ByteCounter

@@ -1,5 +1,5 @@
-// Package schedule gives the prompts of another source the times of a trace, so that they
-// arrive as requests once did.
+// Package schedule gives another source's prompts the times of a trace: they arrive as requests
+// once did.
 package schedule
 
 import (
@@ -32,8 +32,7 @@ func New(s prompt.Source, t plan.Trace, read func(string) ([]byte, error)) (prom
 	for i := range rows {
 		out.moments[i] = rows[i].At
 	}
-	// Lines of a trace that was gathered from many servers may stand out of order, and
-	// even before the first one.
+	// Lines of a trace of many servers may stand out of order, even before the first one.
 	slices.Sort(out.moments)
 	for i, first := 0, out.moments[0]; i < len(out.moments); i++ {
 		out.moments[i] -= first

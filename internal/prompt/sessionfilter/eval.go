@@ -10,9 +10,8 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/jmespath"
 )
 
-// Keeps reports whether a session meets the expression. A session is made of
-// map[string]any, []any, string, float64, bool and nil. What the expression asks for
-// and the session does not have is an error; get(…) asks without one.
+// Keeps reports whether a session meets the expression. A session is made of map[string]any, []any,
+// string, float64, bool and nil. Asking for what the session lacks is an error, but by get(…).
 func (f *Filter) Keeps(doc any) (bool, error) {
 	v, err := f.root.eval(doc)
 	if err != nil {

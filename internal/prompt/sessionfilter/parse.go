@@ -1,7 +1,6 @@
-// Package sessionfilter is the small language in which a config says which recorded
-// sessions to play: comparisons, and, or, not, in, len, and access to what a session has.
-// An expression looks like one of Python's, with or without "lambda x:" in front, and is
-// never run as code: it can read the session and nothing else.
+// Package sessionfilter is the small language in which a config says which recorded sessions to
+// play: comparisons, and, or, not, in, len, and access to what a session has. An expression looks
+// like Python's, with or without "lambda x:" in front, and can read the session and nothing else.
 package sessionfilter
 
 import (

@@ -4,8 +4,7 @@ package sessions
 // turn without one is a session of its own whenever it comes. nil means turns do not stand alone.
 type order []begun
 
-// begun is how many sessions have begun ahead of that of a turn, and how many that have no name
-// ahead of the turn.
+// begun is how many sessions have begun ahead of a turn's, and how many without a name ahead of it.
 type begun struct {
 	all, nameless uint64
 	named         bool

@@ -167,8 +167,7 @@ func (r *reader) field(one *row, name string, raw json.RawMessage) (err error) {
 	return err
 }
 
-// finishRow finds out whose trace a line is of, which says in what its timestamp is counted. All
-// lines of a file are of one.
+// finishRow finds out whose trace a line, and so all, are of, which says its timestamp's unit.
 func (r *reader) finishRow(one *row) (err error) {
 	own := func(name string) bool {
 		return slices.ContainsFunc(one.prompt.Fields, func(f prompt.Field) bool { return f.Name == name })

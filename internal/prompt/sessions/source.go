@@ -1,6 +1,5 @@
-// Package sessions is a source of sessions whose turns are known ahead, but for the responses
-// between them: out of a file of payloads, with timestamps, lengths and fields of their own,
-// or made up.
+// Package sessions is a source of sessions whose turns are known ahead, but for responses: out of a
+// file of payloads, with their own timestamps, lengths and fields, or made up.
 package sessions
 
 import (
@@ -28,8 +27,7 @@ type turn struct {
 // session is a conversation, or a request that stands alone.
 type session []turn
 
-// Source hands out the first turns of its sessions in order, again and again. Every stage
-// begins with the first.
+// Source hands out its sessions' first turns in order, again and again, and anew in each stage.
 type Source struct {
 	prompt.RestartPerStage
 	sessions []session
@@ -44,8 +42,7 @@ type Source struct {
 // Notes are worth telling the user.
 func (s *Source) Notes() []string { return s.notes }
 
-// gather puts turns of one session together, in the order in which sessions begin; or
-// each stands alone.
+// gather puts turns of a session together, in the order of their beginnings; or each stands alone.
 func gather(turns []turn, alone bool) []session {
 	var out []session
 	at := map[string]int{}
@@ -99,8 +96,7 @@ func (s *Source) Turns(ctx context.Context) ([]prompt.Scripted, error) {
 // Lanes implements prompt.LaneSource: requests stand alone, or bring their sessions along.
 func (s *Source) Lanes() int { return 0 }
 
-// Session implements prompt.LaneSource: where turns stand alone, those of a session are told by its
-// name.
+// Session implements prompt.LaneSource: turns that stand alone are told by their session's name.
 func (s *Source) Session(at prompt.Position) uint64 {
 	if s.begun == nil {
 		return at.I
@@ -108,8 +104,7 @@ func (s *Source) Session(at prompt.Position) uint64 {
 	return s.begun.session(at.I)
 }
 
-// Prompt implements prompt.Source. It never ends; a session that comes again has another
-// name.
+// Prompt implements prompt.Source, without an end; a session that comes again has another name.
 func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, error) {
 	var k session
 	var round uint64
@@ -134,8 +129,7 @@ func (s *Source) Prompt(_ context.Context, at prompt.Position) (prompt.Prompt, e
 	return p, nil
 }
 
-// Schedule implements prompt.Scheduler: the timestamps of first turns, counted from the
-// first of them.
+// Schedule implements prompt.Scheduler: the timestamps of first turns, from the first one.
 func (s *Source) Schedule() prompt.Moments {
 	if s.endless != nil {
 		return nil

@@ -66,8 +66,7 @@ func newGenerator(d plan.Data, turns plan.Length, tok prompt.Tokenizer, seed uin
 	return m, err
 }
 
-// session is the i-th. Of the turns of all sessions, made come before it, and behind of them are not the first
-// of theirs.
+// session is the i-th. Of all turns, made come before it, behind of which are not first ones.
 func (g *generator) session(i, made, behind uint64) (k session, err error) {
 	name := uuid(g.seed, i)
 	turns := g.count.At(i)

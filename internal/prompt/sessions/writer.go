@@ -7,8 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/blocktext"
 )
 
-// block is how many tokens a hash of a payload file stands for, bailianBlock how many one of a
-// Bailian trace does.
+// block is how many tokens a hash of a payload file stands for, bailianBlock a Bailian trace's.
 const (
 	block        = 512
 	bailianBlock = 16
@@ -31,8 +30,7 @@ func (w writer) fill(one *turn) (prompt.Prompt, error) {
 	return p, nil
 }
 
-// fillAll makes all texts at once, so that one that cannot be made shows before the run
-// and not in the middle of it.
+// fillAll makes all texts at once: one that cannot be made shows before the run.
 func (w writer) fillAll(ctx context.Context, sessions []session) error {
 	for _, k := range sessions {
 		for i := range k {

@@ -144,8 +144,8 @@ func (s *Source) add(o object, p *prompt.Prompt) object {
 	return o
 }
 
-// huggingFace is a request of Text Generation Inference: images stand in the text, and
-// what the server has a parameter for is one.
+// huggingFace is a request of Text Generation Inference: images stand in the text, parameters
+// apart.
 func (s *Source) huggingFace(p *prompt.Prompt, o object) object {
 	var parts []string
 	for _, url := range urls(p) {

@@ -84,8 +84,7 @@ func (d *shuffler) findStarts() {
 	}
 }
 
-// text draws a text of n tokens, special ones counted; one that follows another begins with
-// white space and never loses that.
+// text draws a text of n tokens, special ones counted; behind another it begins with white space.
 func (d *shuffler) text(n int, follows bool) {
 	if n <= 0 {
 		return

@@ -10,9 +10,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/multimodal"
 )
 
-// session is the conversation of one user. Its first turn is the prompt of the user;
-// each other goes on from all that was said, with a new question of its own or, where
-// the plan repeats, with the same prompt once more.
+// session is the conversation of one user. Its first turn is the user's prompt; each other goes on
+// from all that was said, with a new question or, where the plan repeats, the same prompt.
 type session struct {
 	source *Source
 	name   string
@@ -145,8 +144,8 @@ func weave(text string, d *multimodal.Drawer, number uint64) []prompt.Part {
 	return prompt.InsertMedia(text, d.Draw(number))
 }
 
-// join puts a space between two texts that are neither empty: within one part where text meets
-// text, else as a part of its own.
+// join puts a space between two texts that are not empty: within a part where text meets text, else
+// apart.
 func join(head, rest []prompt.Part) []prompt.Part {
 	if len(head) == 0 || len(rest) == 0 {
 		return append(head, rest...)

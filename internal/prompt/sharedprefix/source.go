@@ -23,8 +23,8 @@ const (
 	mostPrompts    = 1 << 26
 )
 
-// Source gives the prompts of all groups in an order that the seed fixes, again and
-// again. Every stage begins with the first.
+// Source gives all groups' prompts in an order that the seed fixes, again and again, anew in each
+// stage.
 type Source struct {
 	lex      *lexicon.Lexicon
 	data     plan.Data
@@ -201,8 +201,7 @@ type beginning struct {
 	tokens int
 }
 
-// begin makes the prompt of a number: its group's prefix and n tokens of its own. It is
-// safe for concurrent use.
+// begin makes a number's prompt: its group's prefix and n tokens of its own, safely concurrent.
 func (s *Source) begin(id uint64, n int, place prompt.Position) (beginning, error) {
 	head := s.prefixes[id/s.each]
 	if !s.salt.None() {

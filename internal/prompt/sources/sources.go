@@ -20,8 +20,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/wekatrace"
 )
 
-// All make the sources that are built in, by the names that a plan has for them. getenv
-// looks up the hub's settings.
+// All make the built-in sources, by their names in a plan. getenv looks up the hub's settings.
 func All(getenv func(string) string) map[string]prompt.Factory {
 	return map[string]prompt.Factory{
 		plan.SourceSynthetic:          plain(synthetic.New),

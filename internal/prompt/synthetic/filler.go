@@ -22,12 +22,10 @@ func newFiller(tok Cutter, seed uint64) filler {
 	return filler{tok, seed, sync.OnceValues(func() (*lexicon.Lexicon, error) { return lexicon.New(tok) })}
 }
 
-// steps is how many words a text is shortened by, one after the other, where what follows
-// it does not come out.
+// steps is by how many words a text is shortened, in turn, where what follows does not come out.
 const steps = 8
 
-// fill makes a text of exactly n tokens, most of which are those of the given one. The
-// number is that of the prompt.
+// fill makes a text of exactly n tokens, most of them the given one's. The number is the prompt's.
 func (f *filler) fill(text string, n int, number uint64) (string, error) {
 	lex, err := f.lex()
 	if err != nil {
@@ -48,8 +46,7 @@ func (f *filler) fill(text string, n int, number uint64) (string, error) {
 	return lex.Text(rng, n)
 }
 
-// longest is the end of a word up to which a text has fewer than n tokens; the next words
-// have more.
+// longest is the end of the last word up to which a text has fewer than n tokens.
 func (f *filler) longest(text string, n int) int {
 	low, high := 0, len(text)
 	for low < high {

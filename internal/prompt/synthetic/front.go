@@ -79,10 +79,9 @@ func (s *Source) found(prefix, text string, n int, number uint64) (string, error
 	return s.filler.fill(text, n, number)
 }
 
-// begin puts the wish and a beginning in front of the text of a number, which has n
-// tokens. The wish is part of that length; a prompt that would be little more than it
-// is left alone. The beginning comes on top, token by token: where it would grow together
-// with the text, the text is made up for it.
+// begin puts the wish and a beginning in front of the text of a number, which has n tokens. The
+// wish is part of that length; a prompt of little more is left alone. The beginning comes on top,
+// token by token: where it would merge with the text, that is made up.
 func (s *Source) begin(text string, n int, number uint64) (string, int, error) {
 	if s.front.wish != "" && n >= s.front.least {
 		asking := s.front.wish + text

@@ -1,5 +1,5 @@
-// Package synthetic makes prompts of an exact length in tokens out of a bundled
-// text in the public domain, or out of the user's own.
+// Package synthetic makes prompts of an exact length in tokens out of a bundled text, or the user's
+// own.
 package synthetic
 
 import (
@@ -34,23 +34,19 @@ var book = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// Cutter is a tokenizer that can end a text after an exact number of tokens. It
-// finds at least one token in every word.
+// Cutter is a tokenizer that can end a text after exactly n tokens. Every word has one at least.
 type Cutter interface {
 	prompt.Tokenizer
-	// Cut returns the length in bytes of a beginning of text that has exactly n
-	// tokens; false where there is none.
+	// Cut is the length in bytes of a beginning of text of exactly n tokens; false: there is none.
 	Cut(text string, n int) (int, bool)
 }
 
-// opening is how many words set the prompts of one round through the book apart
-// from those of another.
+// opening is how many words set the prompts of one round through the book apart from others.
 const opening = 4
 
-// Source makes prompts out of the book. Every prompt begins at another word of it,
-// in an order that the seed fixes. When all words have been used, and in every
-// stage but the first, the prompts get a few words from elsewhere in front, so that
-// they do not begin as earlier ones did.
+// Source makes prompts out of the book. Every prompt begins at another word, in an order that the
+// seed fixes. When all were used, and in every stage but the first, a few words from elsewhere go
+// in front, to begin unlike earlier ones.
 type Source struct {
 	prompt.RestartPerStage
 	tok    Cutter
@@ -71,8 +67,7 @@ type Source struct {
 	added  int                               // tokens that the server puts around a text; counted where whole is true
 }
 
-// New makes a source of prompts of the lengths that d asks for, counted by tok,
-// which must be a Cutter.
+// New makes a source of prompts of the lengths that d asks for, by tok, which must be a Cutter.
 func New(d plan.Data, tok prompt.Tokenizer, seed uint64) (*Source, error) {
 	cutter, ok := tok.(Cutter)
 	if !ok {
@@ -130,8 +125,7 @@ func readBook(d plan.Data) (string, error) {
 
 func (s *Source) words() uint64 { return uint64(len(s.starts) - 1) }
 
-// Open implements prompt.Opener. It makes a prompt, so that a tokenizer with which that
-// cannot be done shows before the run.
+// Open implements prompt.Opener. It makes a prompt: a tokenizer that cannot shows before the run.
 func (s *Source) Open(_ context.Context, u prompt.Use) error {
 	if s.whole {
 		if err := s.surround(u); err != nil {
@@ -191,8 +185,8 @@ func (s *Source) text(number uint64, n int, place prompt.Position) (string, erro
 	return s.filler.fill(text, n, number)
 }
 
-// assemble joins the salt, the opening words of the lap and n words of the book, and
-// says where these begin.
+// assemble joins the salt, the lap's opening words and n words of the book, and says where these
+// begin.
 func (s *Source) assemble(lap, begin uint64, n int, place prompt.Position) (text string, head int) {
 	var b strings.Builder
 	b.Grow(16 + 6*(n+opening)) // a little more than the book's average word
@@ -208,8 +202,8 @@ func (s *Source) assemble(lap, begin uint64, n int, place prompt.Position) (text
 	return b.String(), head
 }
 
-// pour adds n words of the book from a word on, beginning again where it ends. Each
-// word takes the separator after it along.
+// pour adds n words of the book, each with the separator behind it, from a word on and around its
+// end.
 func (s *Source) pour(b *strings.Builder, from, n uint64) {
 	for n > 0 {
 		to := min(from+n, s.words())

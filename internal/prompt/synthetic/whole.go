@@ -27,13 +27,11 @@ func (s *Source) surround(u prompt.Use) error {
 	return nil
 }
 
-// corrections is how often the length of a text is corrected that grew together with what
-// is put around it.
+// corrections is how often the length of a text is corrected that merged with what is around it.
 const corrections = 4
 
-// compose makes the text of a number, of n tokens, and says how many it has with what is
-// put in front of it. Where the length is that of what the model is given, the text is as
-// much shorter.
+// compose makes a number's text of n tokens, and says how many it has with its front. Where that is
+// the length asked for, the text is shorter.
 func (s *Source) compose(number uint64, n int, place prompt.Position) (string, int, error) {
 	own := n - s.added
 	if own < 1 {

@@ -49,8 +49,8 @@ var datatypes = [...]struct {
 	Bytes:   {"BYTES", 0},
 }
 
-// ParseDatatype takes a name as metadata writes it ("FP32", "BYTES") or as a model's
-// config does ("TYPE_FP32", "TYPE_STRING").
+// ParseDatatype takes a name of metadata ("FP32", "BYTES") or a config ("TYPE_FP32",
+// "TYPE_STRING").
 func ParseDatatype(name string) (Datatype, error) {
 	short, inConfig := strings.CutPrefix(name, "TYPE_")
 	if inConfig && short == "STRING" {

@@ -37,9 +37,8 @@ const mostFill = 1 << 31
 // letters are what random strings are made of.
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .?!"
 
-// Tensor makes the values of a tensor. They depend on the seed and the tensor's name
-// alone: the same for every request. Shape is the user's; nil means the model's, which
-// then must leave nothing free.
+// Tensor makes the values of a tensor by the seed and its name alone. Shape is the user's; nil: the
+// model's, which then must leave nothing free.
 func (f *Fill) Tensor(spec *Spec, shape []int64) (Tensor, error) {
 	if spec.ShapeTensor {
 		return Tensor{}, fmt.Errorf("input %q is a shape tensor, which cannot be generated: give its value in the data", spec.Name)

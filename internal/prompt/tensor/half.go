@@ -8,8 +8,7 @@ const (
 	bf16Exponent, bf16Mantissa = 8, 7
 )
 
-// ToFP16 is the half-precision number nearest to x, the even one of two that are as
-// near. What is too large becomes infinite.
+// ToFP16 is the half-precision number nearest to x, the even one of two; infinite if too large.
 func ToFP16(x float64) uint16 { return toHalf(x, fp16Exponent, fp16Mantissa) }
 
 // ToBF16 is the bfloat16 number nearest to x, the even one of two that are as near.
@@ -37,8 +36,8 @@ func toHalf(x float64, exponentBits, mantissaBits int) uint16 {
 	case x == 0:
 		return sign
 	}
-	// In units of the last place of the result x is scaled; below the smallest normal
-	// number the last place stays where it is.
+	// In units of the result's last place, which below the smallest normal number stays, x is
+	// scaled.
 	_, exponent := math.Frexp(x) // x is in [2^(exponent-1), 2^exponent)
 	exponent = max(exponent-1, 1-bias)
 	units := math.RoundToEven(math.Ldexp(x, mantissaBits-exponent))

@@ -20,8 +20,8 @@ const (
 	FormFile             // a file of its own: raw, but of strings one on each line
 )
 
-// Value is what a user gives for a tensor. Its datatype is the model's business, so
-// it becomes a tensor only when the model is known.
+// Value is what a user gives for a tensor. It becomes a tensor when the model, and so its datatype,
+// is known.
 type Value struct {
 	Name  string
 	Form  Form
@@ -108,7 +108,7 @@ func FromRaw(spec *Spec, shape []int64, data []byte) (Tensor, error) {
 // Item is what a user gives for one item of a batch.
 type Item struct {
 	Values   []Value
-	Expected []Value // outputs that the answer must have
+	Expected []Value // outputs that the response must have
 	// Complete: Expected must have every output of the model.
 	Complete bool
 }
@@ -132,10 +132,9 @@ type Inputs struct {
 // modelName is a member that may stand beside the tensors of a step.
 const modelName = "model"
 
-// Build makes the tensors of a request for a model with these inputs and outputs, and
-// the outputs that the user says its answer must have, if any. batched: the model's
-// tensors have a batch dimension in front. Optional inputs without a value are left
-// out.
+// Build makes the tensors of a request for a model with these inputs and outputs, and the outputs
+// that the user expects, if any. batched: tensors have a batch dimension in front. Optional inputs
+// without a value are left out.
 func (in *Inputs) Build(inputs, outputs []Spec, batched bool) (tensors, expected []Tensor, err error) {
 	var rules Rules
 	if in.Rules != nil {
@@ -299,8 +298,7 @@ func (r *Rules) check(inputs []Spec) error {
 	return nil
 }
 
-// expect makes the outputs that the user says the answer must have, in the order of
-// the model's outputs.
+// expect makes the outputs that the user expects, in the order of the model's outputs.
 func expect(outputs []Spec, items []Item, batched bool) ([]Tensor, error) {
 	var all []Tensor
 	for o := range outputs {
@@ -335,7 +333,7 @@ func expect(outputs []Spec, items []Item, batched bool) ([]Tensor, error) {
 	return all, nil
 }
 
-// Compare says how an answer differs from what was expected; nil means it does not. Shapes
+// Compare says how a response differs from what was expected; nil means it does not. Shapes
 // and bytes must be the same. Outputs that nothing is expected of do not matter.
 func Compare(expected, got []Tensor) error {
 	for i := range expected {

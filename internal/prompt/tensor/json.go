@@ -14,9 +14,8 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/truncate"
 )
 
-// FromJSON reads the values of a tensor: an array, flat or nested as the shape is, or
-// one value alone. given is the shape that the user states; nil means it follows from the
-// model's shape and from the values.
+// FromJSON reads a tensor's values: an array, flat or nested, or one value alone. given is the
+// user's shape; nil: it follows from the model's and the values.
 func FromJSON(spec *Spec, given []int64, text []byte) (Tensor, error) {
 	return fromJSON(spec, given, text, false)
 }
@@ -307,9 +306,8 @@ func (t *Tensor) Floats() iter.Seq[float64] {
 	}
 }
 
-// AppendJSON writes the elements as one flat array. What JSON cannot say, NaN and
-// the infinities, is written as strings, and so is text that is not UTF-8, with the
-// faulty bytes replaced.
+// AppendJSON writes the elements as one flat array. NaN and the infinities are strings, and so is
+// text that is not UTF-8, with faulty bytes replaced.
 func (t *Tensor) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
 	start := len(dst)

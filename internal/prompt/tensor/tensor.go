@@ -1,7 +1,6 @@
-// Package tensor is about the tensors of the KServe v2 protocol: datatypes, shapes,
-// and values in the raw form in which they travel, row-major and little-endian. It
-// knows how to make them from JSON, from files and out of thin air, and how to write
-// them as JSON. It sends nothing.
+// Package tensor is about the tensors of the KServe v2 protocol: datatypes, shapes, and values in
+// the raw form in which they travel, row-major and little-endian. It makes them from JSON, files
+// and seeds, and writes JSON. It sends nothing.
 package tensor
 
 import (
@@ -29,8 +28,7 @@ type Spec struct {
 	Datatype Datatype
 	Shape    []int64 // of one item of a batch; -1: of any length
 	Optional bool    // the model does without it
-	// ShapeTensor: its values are a shape, one for the whole batch, so that it has no
-	// batch dimension.
+	// ShapeTensor: its values are a shape, one for the batch: it has no batch dimension.
 	ShapeTensor bool
 	// Elsewhere: the request has a value for it from another place, so that it is
 	// neither missing nor made up where the data has none.
@@ -43,8 +41,8 @@ func (s *Spec) Open() bool { return slices.ContainsFunc(s.Shape, func(d int64) b
 // mostElements bounds what a shape may ask for, so that sizes never overflow.
 const mostElements = 1 << 40
 
-// Elements is the number of elements of a shape; -1 where a dimension is free. What
-// no memory holds is cut to the largest number.
+// Elements is the number of elements of a shape; -1: a dimension is free. Overflow gives the
+// largest number.
 func Elements(shape []int64) int64 {
 	n := int64(1)
 	for _, d := range shape {
@@ -155,8 +153,7 @@ func (t *Tensor) Strings() iter.Seq[[]byte] {
 	}
 }
 
-// Stack joins tensors of one shape and name along a new first dimension: items of a
-// batch become the batch.
+// Stack joins tensors of one shape and name along a new first dimension: items become a batch.
 func Stack(items []Tensor) (Tensor, error) {
 	if len(items) == 0 {
 		return Tensor{}, errors.New("there is nothing to make a batch of")

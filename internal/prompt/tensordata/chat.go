@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// nextTurn is the next turn of a session: its own messages, after those of the turns
-// before it and the responses to them.
+// nextTurn is the next turn of a session: its messages, after the turns before and their responses.
 func (q *sequence) nextTurn(answer string) (prompt.Prompt, error) {
 	before := q.steps[q.at-1].prompt.Body
 	start, end, err := messages(before)
@@ -30,8 +29,7 @@ func (q *sequence) nextTurn(answer string) (prompt.Prompt, error) {
 	return p, nil
 }
 
-// Delays is the pause that the data says there is after a turn of a session, in milliseconds;
-// false: it says none.
+// Delays is the data's pause after a turn of a session, in milliseconds; false: it has none.
 type Delays func(session string, turn int) (ms int64, ok bool)
 
 // Delays are those of the data's sessions.

@@ -7,9 +7,8 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt"
 )
 
-// ids are those that sequences may have where there are only so many. A server that is told of
-// the start of a sequence which it still has forgets what it knew of it, so that an id is nobody
-// else's while a sequence has it.
+// ids are those that sequences may have where there are only so many. A server forgets a sequence
+// that starts anew, so an id is nobody else's while a sequence has it.
 type ids struct {
 	first, n uint64
 

@@ -88,8 +88,7 @@ func (b *book) step() {
 	}
 	b.begun++
 	if n := len(at.kept); n > 0 {
-		// An id that is still in use is no other sequence's: the one that ended here leaves
-		// its own.
+		// An id still in use is no other sequence's: the one that ended here leaves its own.
 		old := at.kept[n-1].id
 		if s.id != old && slices.ContainsFunc(b.lanes, func(o lane) bool { return len(o.kept) > 0 && o.kept[len(o.kept)-1].id == s.id }) {
 			s.id = old
@@ -123,8 +122,7 @@ func (b *book) session(place prompt.Position) uint64 {
 	return s.number
 }
 
-// turn is a request that waits for the response to the one before it in its lane. It implements
-// prompt.DeferredPrompt.
+// turn is a request that waits for the response before it in its lane: a prompt.DeferredPrompt.
 type turn struct {
 	prompt prompt.Prompt
 	line   *prompt.FIFO

@@ -94,8 +94,8 @@ func (q *sequence) request() prompt.Prompt {
 	return p
 }
 
-// ending is the request that the sequence ends with whenever it has to: the one that it would
-// have come to. nil where p is that one.
+// ending is the request that the sequence ends with whenever it has to: its last. nil: p is that
+// one.
 func (q *sequence) ending(p *prompt.Prompt) *prompt.Prompt {
 	if q.at == q.length {
 		return nil

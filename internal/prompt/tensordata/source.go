@@ -16,8 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor/inputdata"
 )
 
-// Source hands out the steps of the data in order, again and again. Every stage begins
-// with the first.
+// Source hands out the steps of the data in order, again and again, anew in each stage.
 type Source struct {
 	streams  [][]step // by stream, one for each step that a request can begin with
 	flat     []step   // all of them, for requests that stand alone
@@ -35,8 +34,7 @@ type Source struct {
 	book book // of sequences that go in turn
 	ids  *ids // of those that go one after the other in a slot; nil means each follows from its place
 
-	// Warmup is how many requests of a stage go ahead of the measured ones, which begin with
-	// the first again. Sequences go on.
+	// Warmup is how many requests go ahead of the measured ones, which begin anew. Sequences go on.
 	Warmup uint64
 }
 
@@ -185,8 +183,7 @@ func (s *Source) Sessions() int {
 	return len(s.streams)
 }
 
-// strides are the steps at which batches begin when each goes on where the one before
-// has ended, up to where they repeat.
+// strides are the steps at which batches begin, each where the last ended, until they repeat.
 func strides(all []step, batch int) []step {
 	var some []step
 	for i := 0; ; {
@@ -352,8 +349,7 @@ func (s *Source) Schedule() prompt.Moments {
 	return prompt.NewMoments(all)
 }
 
-// bySchedule takes the timestamps off steps of tensors and puts the steps in their order,
-// where the plan says that they have any.
+// bySchedule takes the timestamps off steps and puts these in their order, where the plan has any.
 func (s *Source) bySchedule(items []tensor.Item) ([]tensor.Item, error) {
 	if !s.timed {
 		return items, nil

@@ -1,5 +1,5 @@
-// Package tokenids sends the prompts of another source as token ids, so that no server
-// has to tokenize them and all count alike.
+// Package tokenids sends another source's prompts as token ids: no server tokenizes, all count
+// alike.
 package tokenids
 
 import (

@@ -168,7 +168,7 @@ func (s *Source) custom(ctx context.Context) error {
 	return nil
 }
 
-// burstGPT takes the lengths of GPT-4's rows that had an answer.
+// burstGPT takes the lengths of GPT-4's rows that had a response.
 func (s *Source) burstGPT(context.Context) error {
 	text, err := prompt.Files(s.data).ReadFile(s.data.File)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// trace is a recorded session as its file has it: no texts, but a hash for each block of
-// tokens. Fields that are nil were not given.
+// trace is a recorded session as its file has it: a hash for each block of tokens. nil: not given.
 type trace struct {
 	ID           string    `json:"id"`
 	BlockSize    int       `json:"block_size"`
@@ -56,8 +55,7 @@ const (
 	mostSeconds = 1e9     // of a session
 )
 
-// decode reads a trace and holds it against the format. What the format does not know is
-// passed over.
+// decode reads a trace and holds it against the format. Unknown fields are passed over.
 func decode(raw []byte) (*trace, error) {
 	t, ok := scan(raw)
 	if !ok {

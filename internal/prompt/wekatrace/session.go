@@ -22,8 +22,8 @@ type conversation struct {
 	calls  []timed
 }
 
-// conversations are those of a trace: its own, and one for each subagent, or several
-// where a subagent made calls at the same time.
+// conversations are a trace's own, and one for each subagent, or several for its simultaneous
+// calls.
 func (t *trace) conversations() []conversation {
 	own := conversation{name: "parent", system: t.ToolTokens + t.SystemTokens}
 	var out []conversation
@@ -127,8 +127,7 @@ func (s *Source) wait(r *request, recorded time.Duration, first bool) time.Durat
 	return w
 }
 
-// model is what a call asks for; empty: the run's own. Recorded names are those of
-// someone else's server.
+// model is what a call asks for; empty: the run's own. Recorded names are another server's.
 func (s *Source) model(recorded string) string {
 	return cmp.Or(s.replay.Model, s.replay.Models[recorded])
 }

@@ -1,9 +1,8 @@
-// Package wekatrace plays recorded sessions again, out of traces that have no texts but a
-// hash for each block of tokens, as the KV cache tester of Weka writes them. The texts are
-// made up: the same hash is the same tokens, so that a server's cache of prefixes finds
-// what the recorded one found, and every prompt has as many tokens as the recorded one.
-// Answers in later prompts are made up, too, as long as the recorded ones; what the server
-// says in their place would shift the blocks.
+// Package wekatrace plays recorded sessions again, out of traces that have no texts but a hash for
+// each block of tokens, as the KV cache tester of Weka writes them. The texts are made up: the same
+// hash is the same tokens, so that a server's cache of prefixes finds what the recorded one found,
+// and every prompt has as many tokens as the recorded one. Responses in later prompts are made up
+// too, as long as the recorded ones: real ones would shift the blocks.
 package wekatrace
 
 import (

@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// moment is a call on the clock of its session, in milliseconds, and its place among those
-// of its conversation.
+// moment is a call on its session's clock, in milliseconds, and its place in its conversation.
 type moment struct {
 	*request
 	stream, turn int
@@ -58,8 +57,8 @@ func (w idleCut) shortened(t float64) float64 {
 	return t - w.idle[i-1].before - w.idle[i-1].excess
 }
 
-// schedule puts the calls of a session in the order of their beginning, idle stretches
-// shortened. The first begins at 0.
+// schedule puts a session's calls in the order of their beginning, idle stretches shortened, from
+// 0.
 func schedule(streams [][]timed, most plan.Duration) []moment {
 	var begins []float64
 	for _, s := range streams {

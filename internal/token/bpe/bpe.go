@@ -23,13 +23,11 @@ type Config struct {
 	Tokens []string
 	// Merges are the pairs that can be merged.
 	Merges []Merge
-	// Raw: pieces are split into bytes at first, and tokens are bytes, not text.
-	// Otherwise they are split into characters.
+	// Raw: pieces are split into bytes at first, and tokens are bytes; else into characters.
 	Raw bool
 	// IgnoreMerges: a piece that is a token as a whole is not merged.
 	IgnoreMerges bool
-	// ByteFallback: a character that is no token becomes the tokens <0x00> to <0xFF>
-	// of its bytes.
+	// ByteFallback: a character that is no token becomes tokens such as <0x0A> of its bytes.
 	ByteFallback bool
 	// Unknown is the token of a character that is no token; "": such a character is
 	// left out.
@@ -132,9 +130,8 @@ func (m *Model) findUnits() {
 	}
 }
 
-// findJoints finds all pairs of characters that some merge joins: where two
-// neighbours in a piece are not such a pair, no token reaches across, and the two
-// sides are encoded apart.
+// findJoints finds all pairs of characters that some merge joins: no token reaches across other
+// neighbours, whose sides are encoded apart.
 func (m *Model) findJoints(merges []Merge) {
 	m.segment = !m.raw && m.prefix == "" && m.suffix == ""
 	if !m.segment {
@@ -170,8 +167,7 @@ func (m *Model) Size() int { return m.entries }
 // Raw reports whether tokens are bytes rather than text.
 func (m *Model) Raw() bool { return m.raw }
 
-// Alphabet reports whether the file of a raw model wrote its tokens in the alphabet
-// of byte-level tokenizers.
+// Alphabet reports whether a raw model's file wrote its tokens in the byte-level alphabet.
 func (m *Model) Alphabet() bool { return m.alphabet }
 
 // Token is the text of an id, or its bytes where the model is raw; false where there

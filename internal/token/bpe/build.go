@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// FromRanks makes the model of a rank file (.tiktoken, tekken.json), whose merges
-// are not written down: two neighbours can be merged where their joint bytes are a
-// token, and the lower id goes first. tokens are bytes, by id; an id may have none.
-// A piece that is a token as a whole is not merged.
+// FromRanks makes the model of a rank file (.tiktoken, tekken.json), whose merges are not written
+// down: neighbours merge where their joint bytes are a token, the lower id first. tokens are bytes,
+// by id; an id may have none. A piece that is a token is not merged.
 func FromRanks(tokens []string) (*Model, error) {
 	c := Config{Tokens: tokens, Raw: true, IgnoreMerges: true}
 	ix := indexOf(tokens)
@@ -22,10 +21,9 @@ func FromRanks(tokens []string) (*Model, error) {
 	return build(c, ix)
 }
 
-// FromScores makes the model of a SentencePiece file of type BPE: two neighbours can
-// be merged where their joint text is a token, and the higher score goes first. c
-// says everything but Merges. merged tells which tokens may come of a merge; nil:
-// all.
+// FromScores makes the model of a SentencePiece file of type BPE: neighbours merge where their
+// joint text is a token, the higher score first. c says all but Merges. merged tells which tokens
+// merges give; nil: all.
 func FromScores(c Config, scores []float32, merged func(id int32) bool) (*Model, error) {
 	if len(scores) != len(c.Tokens) {
 		return nil, fmt.Errorf("%d scores for %d tokens", len(scores), len(c.Tokens))

@@ -13,9 +13,8 @@ import (
 // maxID bounds ids, so that a faulty file does not ask for all memory.
 const maxID = 1 << 22
 
-// FromJSON reads the model of a tokenizer.json. With raw, its tokens are texts in the
-// alphabet of byte-level tokenizers, and the model takes pieces that are not: its
-// tokens are bytes.
+// FromJSON reads the model of a tokenizer.json. With raw, its tokens are texts in the byte-level
+// alphabet, which stand for bytes, and pieces are not.
 func FromJSON(data []byte, raw bool) (*Model, error) {
 	f := file{Config: Config{Raw: raw}}
 	var s jsonscan.Scanner
@@ -237,8 +236,8 @@ func readMerge(s *jsonscan.Scanner, rank uint32) (left, right []byte, err error)
 	return both[:max(at, 0)], both[min(at+1, len(both)):], nil
 }
 
-// FromPair reads the model of a vocab.json and a merges.txt, as GPT-2 has them, in the
-// alphabet of byte-level tokenizers.
+// FromPair reads the model of a vocab.json and a merges.txt, as GPT-2's, in the byte-level
+// alphabet.
 func FromPair(vocab, merges []byte) (*Model, error) {
 	f := file{Config: Config{Raw: true}}
 	var s jsonscan.Scanner

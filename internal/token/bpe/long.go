@@ -27,9 +27,8 @@ func (w *merger) mergeLong(p *pairs, floor int) (more bool) {
 	return true
 }
 
-// band is up to which rank to merge next: about an eighth of what could be merged, by a sample.
-// Where one rank has far more than its share it is merged alone, which takes no queue. ok is
-// false where nothing can be merged.
+// band is up to which rank to merge next: about an eighth of all merges, by a sample. A rank with
+// far more than its share is merged alone, without a queue. !ok: nothing can be merged.
 func (w *merger) band(p *pairs) (rank uint32, alone, ok bool) {
 	const samples = 4096
 	var seen []uint32
@@ -77,8 +76,7 @@ func (w *merger) mergeBand(p *pairs, rank uint32) {
 	w.drain(p, bound, bound)
 }
 
-// sweep makes all merges of the least rank from left to right, and those that come up on the way
-// and go first.
+// sweep makes all merges of the least rank from left to right, and lesser ones that come up.
 func (w *merger) sweep(p *pairs, rank uint32) {
 	w.heap = w.heap[:0]
 	for at := 0; at < len(w.ids); {
@@ -98,8 +96,7 @@ func (w *merger) sweep(p *pairs, rank uint32) {
 	w.drain(p, uint64(rank+1)<<32, uint64(rank+1)<<32)
 }
 
-// drain makes the merges in the queue that come before a bound, and queues what comes up that is
-// before the other.
+// drain makes the queue's merges before a bound, and queues what comes up before the other.
 func (w *merger) drain(p *pairs, until, bound uint64) {
 	for len(w.heap) > 0 && w.heap[0] < until {
 		top := w.pop()

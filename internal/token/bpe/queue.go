@@ -61,8 +61,7 @@ func (q *queue) add(left, right []byte, rank uint32) error {
 	return q.flush()
 }
 
-// flush adds the merges that wait. Each of its loops touches memory that the ones
-// before have asked for.
+// flush adds the merges that wait. Its loops touch memory that earlier ones have asked for.
 func (q *queue) flush() error {
 	ix, tokens := q.f.ix, q.f.Tokens
 	mask := uint64(len(ix.slots) - 1)

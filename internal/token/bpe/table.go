@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// index finds ids by text. It holds ids and a part of the hash of each text; the texts
-// stay where they are.
+// index finds ids by text. It holds ids and a part of each text's hash, and not the texts.
 type index struct {
 	seed  maphash.Seed
 	slots []uint64 // upper half of the hash, and id+1; 0: free
@@ -71,8 +70,7 @@ func (x index) findBytes(tokens []string, text []byte) int32 {
 	}
 }
 
-// pairs finds merges by the ids of the two neighbours, in a flat table with open
-// addressing that is at most half full.
+// pairs finds merges by two neighbours' ids, in a flat, open table that is at most half full.
 type pairs struct {
 	slots []pair
 	shift uint8

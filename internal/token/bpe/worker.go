@@ -88,9 +88,8 @@ func (w *Worker) encodeNew(dst []int32, piece string) []int32 {
 	return w.merge(dst, &m.pairs)
 }
 
-// encodeSegments cuts a piece where no token can reach across, and encodes what is
-// between the cuts. It does not cut beside a character that is no token, because such
-// neighbours may become one.
+// encodeSegments cuts a piece where no token can reach across, and encodes the parts. Beside a
+// character that is no token it does not cut: such neighbours may become one.
 func (w *Worker) encodeSegments(dst []int32, piece string) []int32 {
 	m := w.m
 	start, before := 0, int32(none)
@@ -125,10 +124,9 @@ func (w *Worker) encodeSegment(dst []int32, text string) []int32 {
 	return w.encodeCached(dst, text)
 }
 
-// appendUnits appends the ids of the single bytes or characters of a piece, with
-// what stands for those that are no tokens. An unknown character is held back until
-// the next that is a token, so bytes that stand for a character go before it, as in
-// the reference.
+// appendUnits appends the ids of a piece's bytes or characters, or what stands for them. An unknown
+// character is held back until the next token, behind bytes that stand for characters, as in the
+// reference.
 func (m *Model) appendUnits(ids []int32, piece string) []int32 {
 	held := 0 // unknown tokens to come
 	for i := 0; i < len(piece); {
@@ -178,8 +176,7 @@ func (m *Model) dress(text string, first, last bool) string {
 	return text
 }
 
-// appendBytes appends the tokens of the bytes of a character; false where one of them
-// has none.
+// appendBytes appends the tokens of a character's bytes; false: one has none.
 func (m *Model) appendBytes(ids []int32, text string) ([]int32, bool) {
 	for i := range len(text) {
 		id := m.byteID[text[i]]

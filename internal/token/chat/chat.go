@@ -1,5 +1,5 @@
-// Package chat turns a conversation into the text that a model is given, by the
-// model's chat template, as inference servers do.
+// Package chat turns a conversation into a model's input by its chat template, as inference servers
+// do.
 package chat
 
 import (
@@ -27,8 +27,8 @@ func Parse(src string) (*Template, error) {
 // Bound sets the limits of a rendering.
 func (t *Template) Bound(l jinja.Limits) { t.parsed.Bound(l) }
 
-// Message is one message of a conversation, with the members that requests have:
-// role, content, tool_calls and so on.
+// Message is a message of a conversation, with a request's members: role, content, tool_calls and
+// so on.
 type Message = *jinja.Dict
 
 // NewMessage makes a message of a role and a text.
@@ -38,11 +38,10 @@ func NewMessage(role, content string) Message { return jinja.NewDict("role", rol
 type Options struct {
 	// AddGenerationPrompt ends the text where the model's response begins.
 	AddGenerationPrompt bool
-	// ContinueFinalMessage ends the text with the last message's content, which the model
-	// is to go on from.
+	// ContinueFinalMessage ends the text with the last message's content, for the model to go on.
 	ContinueFinalMessage bool
-	// Special are the special tokens by name: bos_token, eos_token and so on. One that
-	// is not there is undefined in the template.
+	// Special are the special tokens by name, such as bos_token. Others are undefined in the
+	// template.
 	Special map[string]any
 	// Tools and Documents are lists as jinja.FromJSON makes them; nil is none.
 	Tools, Documents any

@@ -12,8 +12,7 @@ import (
 
 // Config is what a tokenizer_config.json says of chats.
 type Config struct {
-	// Templates are the chat templates by name. A model with one template has it
-	// under the name default.
+	// Templates are the chat templates by name; a single one is named default.
 	Templates map[string]string
 	// Special are the special tokens by name, for Options.
 	Special map[string]any

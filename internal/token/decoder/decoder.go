@@ -1,5 +1,4 @@
-// Package decoder turns the texts of tokens back into text, as the decoders of a
-// tokenizer.json say.
+// Package decoder turns tokens' texts back into text, as a tokenizer.json's decoders say.
 package decoder
 
 import (
@@ -12,16 +11,14 @@ import (
 	"github.com/inferometer/inferometer/internal/token/unidata"
 )
 
-// Decoder turns the texts of tokens into pieces of text, which are joined. It is safe
-// for concurrent use.
+// Decoder turns tokens' texts into pieces of text to join. It is safe for concurrent use.
 type Decoder interface {
 	// Decode returns the pieces. It may change tokens, and return them. It panics with a
 	// *regex.LimitError where a regular expression goes beyond its bound of steps.
 	Decode(tokens []string) []string
 }
 
-// FromJSON makes the decoder that a tokenizer.json describes. It is nil where the
-// description is null.
+// FromJSON makes the decoder that a tokenizer.json describes; nil for null.
 func FromJSON(raw []byte) (Decoder, error) {
 	return component.Read("a decoder", raw, map[string]func([]byte) (Decoder, error){
 		"ByteLevel":    component.Plain(func() Decoder { return byteLevel{} }),
@@ -72,9 +69,8 @@ func (byteLevel) Decode(tokens []string) []string {
 	return []string{Valid(b)}
 }
 
-// Valid is b as text, with U+FFFD in place of what is not valid UTF-8: one for each
-// beginning of a character that breaks off, and one for each byte that begins none, as most
-// decoders of servers do.
+// Valid is b as text, with U+FFFD in place of what is not valid UTF-8: one for each character that
+// breaks off, and for each byte that begins none, as in most servers.
 func Valid(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -99,8 +95,7 @@ func Valid(b []byte) string {
 // byteFallback makes text of tokens such as <0x61>.
 type byteFallback struct{}
 
-// Decode joins runs of bytes. A run that is not valid UTF-8 becomes one U+FFFD for
-// each of its bytes.
+// Decode joins runs of bytes. One that is not UTF-8 becomes U+FFFD for each of its bytes.
 func (byteFallback) Decode(tokens []string) []string {
 	out := make([]string, 0, len(tokens))
 	var run []byte
@@ -129,8 +124,8 @@ func (byteFallback) Decode(tokens []string) []string {
 	return out
 }
 
-// byteToken is the byte that a token such as <0x61> stands for. A sign before a
-// single digit counts as it does in the reference.
+// byteToken is the byte of a token such as <0x61>. A sign before a digit counts as in the
+// reference.
 func byteToken(t string) (byte, bool) {
 	if len(t) != 6 || t[:3] != "<0x" || t[5] != '>' {
 		return 0, false

@@ -65,8 +65,7 @@ func metaspaceFromJSON(raw []byte) (Decoder, error) {
 	return metaspace{m.Sign, m.Scheme == "never"}, err
 }
 
-// Decode makes spaces. The first token's are left out where one was put before the
-// text.
+// Decode makes spaces, but for the first token's if one was put before the text.
 func (t metaspace) Decode(tokens []string) []string {
 	for i, s := range tokens {
 		to := " "

@@ -28,8 +28,8 @@ func (r *row) UnmarshalJSON(b []byte) error {
 // Opener makes a tokenizer of a file's content.
 type Opener func(name string, data []byte) (*token.Pipeline, error)
 
-// Small compares on the small files of the repository that a pattern matches. Dir is
-// the testdata folder of this package.
+// Small compares on the repository's small files that match a pattern. Dir is this package's
+// testdata.
 func Small(t *testing.T, dir, pattern string, read Opener) {
 	t.Helper()
 	texts := decode[string](t, unpack(t, filepath.Join(dir, "strings.jsonl.gz")))
@@ -85,8 +85,7 @@ func Real(t *testing.T, pattern string, read Opener) {
 	}
 }
 
-// Vocabularies runs a test with the tokenizer.json of each real model, which are not part of
-// the repository.
+// Vocabularies runs a test with each real model's tokenizer.json, outside the repository.
 func Vocabularies(t *testing.T, test func(t *testing.T, e *token.Pipeline)) {
 	t.Helper()
 	dir := Peers(t)
@@ -109,8 +108,7 @@ func Vocabularies(t *testing.T, test func(t *testing.T, e *token.Pipeline)) {
 	}
 }
 
-// Peers is the folder that scripts/token-peers.sh fills; the test is skipped where
-// none is named.
+// Peers is the folder that scripts/token-peers.sh fills; without one the test is skipped.
 func Peers(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("INFEROMETER_TOKENS")

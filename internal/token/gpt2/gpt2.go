@@ -1,6 +1,5 @@
-// Package gpt2 is the vocabulary of GPT-2, compiled in, so that a run needs neither
-// files nor the network. Where it comes from and its licence: the file LICENSE beside
-// this one.
+// Package gpt2 is the vocabulary of GPT-2, compiled in: a run needs neither files nor the network.
+// Its origin and licence: the file LICENSE beside this one.
 package gpt2
 
 import (

@@ -85,8 +85,8 @@ func bigPower(i, j *big.Int) any {
 	return integer(new(big.Int).Exp(i, j, nil))
 }
 
-// compareNumbers is -1, 0 or 1; ok is false where one of the two is no number. A NaN compares
-// as equal, and callers look for it.
+// compareNumbers is -1, 0 or 1; !ok: one is no number. A NaN compares as equal: callers look for
+// it.
 func compareNumbers(a, b any) (n int, ok bool) {
 	i, isInt := bigOf(a)
 	j, isInt2 := bigOf(b)

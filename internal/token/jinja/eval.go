@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Limits bound one rendering, so that no template hangs a program or fills its memory; 0
-// is no bound but that of the language.
+// Limits bound one rendering: no template hangs a program or fills its memory; 0: the language's.
 type Limits struct {
 	Text  int64 // bytes that it may write; it may build buildFactor times as many on the way
 	Steps int64 // of work
@@ -59,8 +58,7 @@ func (m *machine) builtOf(v any) any {
 	return v
 }
 
-// digitWork is what a digit of a large integer counts: to reckon with it takes longer than to
-// copy a byte.
+// digitWork is what a digit of a large integer counts: it takes longer than copying a byte.
 const digitWork = 512
 
 // itemSize is what an element of a list takes.

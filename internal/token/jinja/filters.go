@@ -242,8 +242,8 @@ func intFilter(_ *machine, v []any, given []bool) any {
 	return integer(n)
 }
 
-// readInt is Python's int of a string: white space around it, a sign, the prefix of its base,
-// single underscores between digits.
+// readInt is Python's int of a string: white space around, a sign, a base's prefix, single
+// underscores.
 func readInt(s string, base int64) (*big.Int, bool) {
 	s = strings.TrimFunc(s, IsSpace)
 	digits := strings.TrimLeft(s, "+-")

@@ -44,8 +44,7 @@ func (f *frame) enter(s *scope) *scope {
 	return inner
 }
 
-// within parses a part of the template as a frame of its own, whose parameters are known from
-// the beginning.
+// within parses a part of the template as a frame of its own with known parameters.
 func (p *parser) within(params []string, parse func()) *frame {
 	f := newFrame(p.frame)
 	for _, name := range params {

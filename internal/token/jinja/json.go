@@ -76,8 +76,7 @@ type jsonStyle struct {
 	sort       bool
 }
 
-// jsonFilter is tojson with the arguments that chat templates may give it, which
-// are those of Python's json.dumps.
+// jsonFilter is tojson with the arguments of chat templates, which are those of json.dumps.
 func jsonFilter(_ *machine, v []any, _ []bool) any {
 	st := jsonStyle{ascii: truth(v[1]), item: ", ", pair: ": ", sort: truth(v[4])}
 	if v[2] != nil {

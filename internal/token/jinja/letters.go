@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// upper and lower follow Unicode's full mappings, of which Go's own functions know
-// the one-to-one part only.
+// upper and lower follow Unicode's full mappings, of which Go knows the one-to-one part only.
 func upper(s string) string {
 	if isASCII(s) {
 		return strings.ToUpper(s)

@@ -60,9 +60,8 @@ func (t tok) String() string {
 	return "'" + t.text + "'"
 }
 
-// lexer splits a template into tokens, with white space handled as the settings
-// trim_blocks and lstrip_blocks say, which is how chat templates are rendered
-// everywhere.
+// lexer splits a template into tokens, with white space as trim_blocks and lstrip_blocks have it,
+// as for chat templates everywhere.
 type lexer struct {
 	src  string
 	pos  int

@@ -12,8 +12,7 @@ type callable struct {
 	attrs map[string]any // of macros
 }
 
-// bind gives the arguments of a call to parameters in order. What is not given is
-// nil in the result and false in given.
+// bind gives a call's arguments to parameters in order. Missing ones are nil, and false in given.
 func (c call) bind(name string, params ...string) (vals []any, given []bool) {
 	if len(c.args) > len(params) {
 		panic(bad("%s takes %d arguments, not %d", name, len(params), len(c.args)))

@@ -232,8 +232,7 @@ func repeat(v, by any, n int64) any {
 	return &List{kind: l.kind, items: slices.Repeat(l.items, int(n))}
 }
 
-// integers is a binary operator on integers that a float holds exactly; false where it is left
-// to those of any size.
+// integers is a binary operator on integers that a float holds exactly; false: others.
 func integers(op string, i, j int64) (any, bool) {
 	const exact = 1 << 53
 	if min(i, j) < -exact || max(i, j) > exact || j == 0 {

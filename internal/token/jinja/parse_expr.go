@@ -203,8 +203,7 @@ func (p *parser) primary(attrs bool) expr {
 	return nil
 }
 
-// separated parses items with commas between them, and perhaps one behind the last, up to a
-// closing bracket.
+// separated parses items between commas, perhaps with one behind the last, up to a bracket.
 func (p *parser) separated(end string, item func()) {
 	for first := true; !p.cur().op(end); first = false {
 		if !first {
@@ -333,9 +332,8 @@ func (p *parser) test(e expr) expr {
 	return t
 }
 
-// unknown stands for a filter or a test that there is not. It fails where a
-// template comes to it: real templates name some that only other engines have, in
-// branches that are taken nowhere else.
+// unknown stands for a filter or a test that does not exist. It fails when reached: real templates
+// name some of other engines in branches for those.
 func unknown(what, name string) *callable {
 	return &callable{name: name, call: func(*machine, call) any { panic(bad("the %s %s is not supported", what, name)) }}
 }

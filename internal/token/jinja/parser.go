@@ -112,16 +112,15 @@ func (p *parser) body(ends ...string) []stmt {
 	}
 }
 
-// inner parses what a block encloses: the end of the opening tag, the body, and
-// the word of the closing tag, which is returned.
+// inner parses what a block encloses: the opening tag's end, the body, and the closing word, its
+// result.
 func (p *parser) inner(ends ...string) ([]stmt, tok) {
 	p.skipOp(":")
 	p.expect(tokBlockEnd)
 	return p.body(ends...), p.next()
 }
 
-// statement parses what stands between {% and %}, and for a block all it encloses
-// up to the name of its closing tag.
+// statement parses what stands between {% and %}, and a block up to the name of its closing tag.
 func (p *parser) statement() stmt {
 	t := p.expect(tokName)
 	switch t.text {
@@ -313,8 +312,8 @@ func (p *parser) filterBlock() stmt {
 	return f
 }
 
-// target parses what a value is given to: a name, an attribute of a namespace
-// where the rules allow it, or several of them.
+// target parses what a value is given to: a name, a namespace's attribute where allowed, or
+// several.
 func (p *parser) target(r tupleRules) target {
 	r.simple = true
 	line := p.cur().line

@@ -35,19 +35,16 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("chat template, line %d: %s", e.Line, e.Message) }
 
-// Raised is what a template itself refuses with raise_exception: a conversation
-// whose roles do not alternate, for example.
+// Raised is what a template refuses with raise_exception, such as roles that do not alternate.
 type Raised struct{ Message string }
 
 // Error implements error.
 func (r *Raised) Error() string { return "the chat template rejects the messages: " + r.Message }
 
-// bad is a fault that whoever finds it panics with; Parse and Render return it. Render knows
-// its line.
+// bad is a fault to panic with; Parse and Render return it. Render knows its line.
 func bad(format string, args ...any) *Error { return &Error{Message: fmt.Sprintf(format, args...)} }
 
-// thrown is the fault that a function panicked with; nil where there was none. Any other panic
-// goes on.
+// thrown is the fault that a function panicked with, or nil. Other panics go on.
 func thrown(r any) error {
 	switch r := r.(type) {
 	case nil:

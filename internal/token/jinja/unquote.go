@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unquote resolves the escapes of a string as Python does. A backslash before
-// anything else stands for itself.
+// unquote resolves a string's escapes as Python does. Other backslashes stand for themselves.
 func unquote(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil

@@ -16,8 +16,7 @@ import (
 // float64, string, markup, *List, *Dict, *view, *gen, *namespace, *callable, *loop
 // and *undefined.
 
-// markup is a string that the filter safe has marked. Joined to another with +, the
-// other is escaped for HTML.
+// markup is a string marked by the filter safe. Another, joined with +, is escaped for HTML.
 type markup string
 
 // undefined is what a name or an attribute that does not exist gives.

@@ -62,9 +62,8 @@ func New(ctx context.Context, name, text string, other token.Tokenizer, ask Ask)
 	return t, t.try(ctx, text, ask)
 }
 
-// distinct are the words of a text, each with what stands before it, in the order they
-// come; the first as if it followed a line feed. Each is among them with both kinds of white
-// space.
+// distinct are a text's words in order, each with what stands before it; the first as after a line
+// feed. Each is among them with both kinds of white space.
 func distinct(text string) []string {
 	seen := make(map[string]bool)
 	var list []string
@@ -161,8 +160,7 @@ func between(ids, marker []int32) []int {
 	return gaps
 }
 
-// begin finds out how long words are where a text begins: as after a space, or as after a line
-// feed that is a token by itself.
+// begin finds out how long words are where a text begins: as after a space, or a line feed's token.
 func (t *WordLengths) begin(ctx context.Context, list []string, ask Ask) error {
 	var asked []string
 	ways := [leading]func(word string) int{

@@ -1,6 +1,5 @@
-// Package loader finds the tokenizer that a user names: one that is compiled in,
-// a file, a directory, or the name of a model on the Hugging Face hub; and the chat
-// template that comes with it.
+// Package loader finds the tokenizer that a user names: compiled in, a file, a directory, or a
+// model on the Hugging Face hub; and its chat template.
 package loader
 
 import (
@@ -42,13 +41,12 @@ type Found struct {
 	Tokenizer token.Tokenizer
 	// Files are the paths that were read; none for a tokenizer that is compiled in.
 	Files []string
-	// Chat has the model's chat templates and special tokens; it has no templates
-	// where none came with the tokenizer.
+	// Chat has the model's special tokens and chat templates, if any came with the tokenizer.
 	Chat *chat.Config
 }
 
-// Find finds a tokenizer by what a user calls it. Revision is a branch, a tag or a
-// commit of a model on the hub; "" is main.
+// Find finds a tokenizer by its name. Revision is a branch, a tag or a commit on the hub; "" is
+// main.
 func (f Finder) Find(ctx context.Context, name, revision string) (*Found, error) {
 	switch {
 	case name == "":
@@ -101,8 +99,7 @@ func cutEncoding(name string) (path, encoding string) {
 	return name[:i], name[i+1:]
 }
 
-// isPath reports whether a name that is nothing on this machine cannot be one on the
-// hub either.
+// isPath reports whether a name unknown to this machine cannot be the hub's either.
 func isPath(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".model", ".tiktoken", ".txt", ".jinja":

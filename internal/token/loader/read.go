@@ -16,9 +16,8 @@ import (
 	"github.com/inferometer/inferometer/internal/token/tiktoken"
 )
 
-// read reads a tokenizer file of any kind: which one shows in its name, or else in its
-// content. Encoding is that of a rank file, where the user named one. More are the paths
-// of other files that were needed.
+// read reads a tokenizer file of any kind, told by its name or content. Encoding is a rank file's,
+// if the user named one. More are the paths of other files needed.
 func (l Limits) read(name, path, encoding string, p place, config *chat.Config) (t *token.Pipeline, more []string, err error) {
 	base := filepath.Base(path)
 	if encoding == "" && (base == "vocab.json" || base == "merges.txt") {

@@ -36,8 +36,7 @@ func bertFromJSON(raw []byte) (Normalizer, error) {
 	}, nil
 }
 
-// Normalize cleans, sets Chinese characters apart, drops accents and makes letters
-// small, as far as it is told to.
+// Normalize cleans, sets Chinese characters apart, drops accents and lowers letters, as told.
 func (t *bert) Normalize(s string) string {
 	ascii := true
 	b := make([]byte, 0, len(s)+len(s)/16+8)

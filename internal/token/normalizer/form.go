@@ -112,8 +112,7 @@ func (f *form) Normalize(s string) string {
 	}
 }
 
-// stays is where the first character from an offset on is that is not sure to stay, and the
-// last before it.
+// stays is where the first character from an offset on is that may change, and the last before.
 func (f *form) stays(s string, from int) (sure, i int) {
 	for sure, i = from, from; i < len(s); {
 		if s[i] < utf8.RuneSelf {

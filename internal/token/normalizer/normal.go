@@ -1,5 +1,4 @@
-// Package normalizer changes text before it is split into tokens, as the normalizers of
-// a tokenizer.json say.
+// Package normalizer changes text before it is split, as a tokenizer.json's normalizers say.
 package normalizer
 
 import (
@@ -21,8 +20,7 @@ type Normalizer interface {
 	Normalize(s string) string
 }
 
-// FromJSON makes the normalizer that a tokenizer.json describes. It is nil where the
-// description is null.
+// FromJSON makes the normalizer that a tokenizer.json describes; nil for null.
 func FromJSON(raw []byte) (Normalizer, error) {
 	return component.Read("a normalizer", raw, map[string]func([]byte) (Normalizer, error){
 		"NFC":            component.Plain(nfc),
@@ -189,9 +187,8 @@ func (p *precompiled) longest() int {
 	return longest
 }
 
-// Begins reports whether what s becomes begins with what its first character becomes,
-// and not with what stands behind it: the pre-tokenizer Metaspace puts its sign only
-// before such a beginning when it is told to put it first.
+// Begins reports whether what s becomes begins with what its first character becomes: only then the
+// pre-tokenizer Metaspace puts its sign first.
 func Begins(n Normalizer, s string) bool {
 	if s == "" {
 		return true

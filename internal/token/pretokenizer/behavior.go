@@ -36,8 +36,7 @@ func (b *behavior) UnmarshalJSON(raw []byte) error {
 	return fmt.Errorf("unknown behavior %q", s)
 }
 
-// span is part of a text that is a match, or one between matches. All spans of a
-// text lie side by side.
+// span is part of a text, a match or between matches. A text's spans lie side by side.
 type span struct {
 	start, end int
 	match      bool
@@ -83,8 +82,7 @@ func merge(spans []span, with func(match, before bool) bool) []span {
 	return out
 }
 
-// mergeNext makes one of a match and the span behind it, unless that is a match
-// itself, in place.
+// mergeNext joins a match and the span behind it, unless that is a match too, in place.
 func mergeNext(spans []span) []span {
 	at := len(spans)
 	after := false

@@ -275,8 +275,7 @@ var newScripts = sync.OnceValue(func() PreTokenizer {
 	return t
 })
 
-// Split splits p. Characters of no script at its beginning are lost, as they are in
-// the reference.
+// Split splits p. Characters of no script at its beginning are lost, as in the reference.
 func (t scripts) Split(dst []Piece, p Piece) []Piece {
 	start, last := -1, -1
 	for i, r := range p.Text {

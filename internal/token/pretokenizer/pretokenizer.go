@@ -22,8 +22,7 @@ type PreTokenizer interface {
 	Split(dst []Piece, p Piece) []Piece
 }
 
-// FromJSON makes the pre-tokenizer that a tokenizer.json describes. It is nil where
-// the description is null.
+// FromJSON makes the pre-tokenizer that a tokenizer.json describes; nil for null.
 func FromJSON(raw []byte) (PreTokenizer, error) {
 	return component.Read("a pre-tokenizer", raw, map[string]func([]byte) (PreTokenizer, error){
 		"ByteLevel":          byteLevelFromJSON,

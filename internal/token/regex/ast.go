@@ -173,8 +173,7 @@ func (t *tables) foldLiteral(runes []rune) [][]rune {
 	return out
 }
 
-// longest is the longest beginning of runes that one character is like, as those that
-// stand for it, and its length; at least 1.
+// longest is the longest beginning of runes that one character is like, and its length, at least 1.
 func (t *tables) longest(runes []rune) ([]rune, int) {
 	var reps []rune
 	for _, r := range runes[:min(len(runes), longestFull)] {
@@ -222,8 +221,7 @@ func (t *tables) sequences(set []unidata.Range) []*node {
 	return out
 }
 
-// first is what a match of n can begin with; false where it can be empty, or where
-// it is not known.
+// first is what a match of n can begin with; false: it can be empty, or is not known.
 func (t *tables) first(n *node) ([]unidata.Range, bool) {
 	switch n.kind {
 	case kLiteral:
@@ -274,8 +272,7 @@ func (t *tables) firstLiteral(n *node) []unidata.Range {
 	return out
 }
 
-// firstCat is what a sequence can begin with: the parts that can be empty add
-// theirs to that of the first that cannot.
+// firstCat is what a sequence can begin with: parts that can be empty, and the first that cannot.
 func (t *tables) firstCat(subs []*node) ([]unidata.Range, bool) {
 	var all []unidata.Range
 	for _, s := range subs {

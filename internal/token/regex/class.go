@@ -49,8 +49,7 @@ var (
 	sets     = map[rune]string{'d': "digit", 's': "space", 'h': "hex"}
 )
 
-// charEscape reads an escape that means a character or a set of them, inside a class
-// or outside.
+// charEscape reads an escape of a character or a set, inside a class or outside.
 func (p *parser) charEscape(class bool) ([]unidata.Range, rune) {
 	c := p.src[p.pos+1]
 	p.pos += 2

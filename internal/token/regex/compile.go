@@ -37,8 +37,8 @@ type inst struct {
 	set      *unidata.Set
 }
 
-// maxProgram is how many instructions a pattern may have. Repetitions of groups are
-// written out, so nested ones grow fast.
+// maxProgram is how many instructions a pattern may have. Nested repetitions, written out, grow
+// fast.
 const maxProgram = 50000
 
 // compiler turns nodes into instructions.
@@ -121,8 +121,7 @@ func (c *compiler) sub(in inst, n *node) {
 	c.prog[at].y = c.here()
 }
 
-// alt compiles alternatives. One whose first character is known is not tried where
-// another character follows.
+// alt compiles alternatives. One whose first character is known is not tried at another.
 func (c *compiler) alt(n *node) {
 	var ends []int
 	for i, s := range n.subs {

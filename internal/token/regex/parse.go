@@ -235,8 +235,7 @@ func (p *parser) interval() (lo, hi int, fixed, ok bool) {
 	return lo, hi, fixed, true
 }
 
-// atom reads what a repetition can stand behind. It is nil for what matches
-// nothing, such as a comment.
+// atom reads what a repetition can stand behind; nil: what matches nothing, such as a comment.
 func (p *parser) atom() *node {
 	switch c := p.peek(); c {
 	case '(':

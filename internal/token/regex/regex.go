@@ -109,9 +109,8 @@ func (re *Regexp) FindAll(dst []Span, text string) ([]Span, error) {
 	return dst, nil
 }
 
-// MustFindAll is FindAll for a caller that has no way to return an error: it panics
-// with the *LimitError, which package token turns back into an error (see
-// token.Pipeline.Err).
+// MustFindAll is FindAll for a caller that cannot return an error: it panics with the *LimitError,
+// which package token turns back into one.
 func (re *Regexp) MustFindAll(text string) []Span {
 	spans, err := re.FindAll(nil, text)
 	if err != nil {

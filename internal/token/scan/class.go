@@ -113,8 +113,7 @@ func (t *table) fill(ranges []unidata.Range, class set) {
 	}
 }
 
-// class is the class and the size of the character at s[i:]; end where s ends. s must
-// be valid UTF-8.
+// class is the class and the size of the character at s[i:]; end where s, valid UTF-8, ends.
 func (t *table) class(s string, i int) (set, int) {
 	if i >= len(s) {
 		return end, 0

@@ -1,8 +1,7 @@
 package scan
 
-// contraction is the length of an English ending behind the apostrophe that s begins
-// with, apostrophe included; 0 where there is none. With fold the case does not
-// count; the long s is then an s.
+// contraction is the length of an English ending with the apostrophe that s begins with; 0: there
+// is none. fold: in any case; the long s is then an s.
 func contraction(s string, fold bool) int {
 	if len(s) < 2 {
 		return 0
@@ -33,9 +32,8 @@ func contraction(s string, fold bool) int {
 	return 0
 }
 
-// white is the length of a piece of white space: the run of it that s begins with,
-// up to its last line end where lines is true and it has one, or else without its
-// last character where text follows.
+// white is the length of a piece of white space that s begins with: with lines up to its last line
+// end, if any, else without its last character where text follows.
 func (sc *Scanner) white(s string, lines bool) int {
 	t := sc.classes
 	i, last, line := 0, 0, 0
@@ -173,9 +171,8 @@ func (sc *Scanner) o200k(s string) int {
 	return sc.white(s, true)
 }
 
-// casedWord is the length of the word that s begins with, with what may stand before
-// it: capitals, then small letters; or capitals alone. Marks and letters without case
-// are both. 0: there is no word.
+// casedWord is the length of the word that s begins with, with what may stand before it: capitals,
+// then small letters, or capitals alone. Marks and letters without case are both. 0: none.
 func (sc *Scanner) casedWord(s string, class set, size int) int {
 	switch {
 	case class&sc.lead == 0:
@@ -200,8 +197,7 @@ func (sc *Scanner) wordFrom(s string, i int) int {
 	return 0
 }
 
-// lowEnd is where a word that begins at s[i:] and ends in a small letter, or in one
-// without case, ends; 0 where there is none.
+// lowEnd is where a word at s[i:] ends that ends in a small letter or one without case; 0: none.
 func (sc *Scanner) lowEnd(s string, i int) int {
 	t := sc.classes
 	both := 0

@@ -87,9 +87,8 @@ func Find(pattern string) (*Scanner, bool) {
 	return nil, false
 }
 
-// FindRanks is Find for an expression that comes with a rank file. There {1,3}+ does
-// not give back what it took and $ is the end of the text, which in a tokenizer.json
-// mean a repetition and the end of a line.
+// FindRanks is Find for a rank file's expression, where {1,3}+ is possessive and $ ends the text;
+// in a tokenizer.json they mean a repetition and a line's end.
 func FindRanks(pattern string) (*Scanner, bool) {
 	switch pattern {
 	case GPT2Ranks:
@@ -102,8 +101,7 @@ func FindRanks(pattern string) (*Scanner, bool) {
 	return Find(pattern)
 }
 
-// FindSequence is the scanner of expressions that are applied one after another, each
-// to the pieces of the one before.
+// FindSequence is the scanner of expressions in turn, each for the pieces of the one before.
 func FindSequence(patterns []string) (*Scanner, bool) {
 	switch {
 	case len(patterns) == 1:
@@ -120,8 +118,8 @@ func ByteLevel() *Scanner {
 	return &Scanner{classes: plain(), next: (*Scanner).gpt2, stop: end, contractions: true}
 }
 
-// Digits is the scanner of the Digits pre-tokenizer followed by ByteLevel. Every digit
-// is a piece of its own where each is true.
+// Digits is the scanner of the Digits pre-tokenizer followed by ByteLevel. each: every digit is a
+// piece.
 func Digits(each bool) *Scanner {
 	sc := &Scanner{classes: digital(), next: (*Scanner).gpt2Digits, stop: end | number, contractions: true}
 	if each {

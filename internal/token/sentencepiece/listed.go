@@ -73,8 +73,7 @@ func (v *vocabulary) ID(text string) (int32, bool) {
 	return id, ok
 }
 
-// Encode appends the ids of a normalized text. Neighbouring unknown pieces are one, or
-// the pieces of their bytes.
+// Encode appends a normalized text's ids. Neighbouring unknown pieces are one, or their bytes'.
 func (l *listed) Encode(dst []int32, text string) []int32 {
 	before := false // the piece before is unknown
 	for text != "" {

@@ -103,8 +103,7 @@ func (n *normalizer) last() string {
 	return ""
 }
 
-// prefix is what the beginning of a text becomes, and how long that beginning is:
-// that of the longest rule, or one character.
+// prefix is what a text's beginning becomes, and its length: the longest rule's, or a character's.
 func (n *normalizer) prefix(s string) (string, int) {
 	if n.user != nil {
 		if size, _ := n.user.match(s); size > 0 {
@@ -168,8 +167,7 @@ func newMatcher(texts []string, ids []int32) *matcher {
 	return &matcher{trie.New(texts, ids)}
 }
 
-// match is the length of the longest piece that s begins with, and its id; 0 where
-// there is none.
+// match is the length of the longest piece that s begins with, and its id; 0: there is none.
 func (m *matcher) match(s string) (size int, id int32) {
 	node := int32(0)
 	for i := range len(s) {

@@ -12,9 +12,8 @@ import (
 // unknownPenalty is how much worse than the worst piece an unknown character is.
 const unknownPenalty = 10
 
-// unigram finds the most likely way to cut a text into pieces. It adds scores up as
-// SentencePiece 0.2.2 does, in single precision, so that ties and near ties fall the same
-// way.
+// unigram finds the most likely way to cut a text into pieces. It adds scores up as SentencePiece
+// 0.2.2 does, in single precision: near ties fall alike.
 type unigram struct {
 	vocabulary
 	trie *trie.Trie
@@ -74,12 +73,11 @@ func (u *unigram) Encode(dst []int32, text string) []int32 {
 	return u.collect(dst, best, text)
 }
 
-// farScore is where scores are counted from 0 again: of larger ones, single precision
-// leaves too little to tell two ways apart.
+// farScore is where scores are counted from 0 again: beyond it single precision tells too little.
 const farScore = 100_000
 
-// extend tries every piece that begins at an offset, where one character is so long. It
-// returns how far the longest goes.
+// extend tries every piece at an offset, where a character is so long, and returns the longest's
+// end.
 func (u *unigram) extend(best []step, text string, start, size int) (reached int) {
 	till := best[start].score
 	single := false

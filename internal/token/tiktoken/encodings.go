@@ -79,8 +79,7 @@ func qwen() map[string]int32 {
 	return numbered(151643, append([]string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}, reserved("<|extra_%d|>", 0, 205)...))
 }
 
-// llama3 are the names of Llama 3.1 and later. Llama 3.0 has the same ids, some of them
-// under the names of reserved tokens.
+// llama3 are the names of Llama 3.1 and later. In 3.0 some ids are reserved tokens.
 func llama3() map[string]int32 {
 	names := []string{
 		"<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>", "<|finetune_right_pad_id|>",

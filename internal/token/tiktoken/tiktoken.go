@@ -27,12 +27,11 @@ import (
 type Options struct {
 	// Encoding is the name of a known encoding.
 	Encoding string
-	// Hint may be the name of one, such as what the file is called. It counts where
-	// that encoding has as many ranks as the file.
+	// Hint may be the name of one, such as the file's. It counts if that has as many ranks as the
+	// file.
 	Hint string
-	// Pattern is the regular expression that splits text, and Special are the special
-	// tokens, for an encoding that is not known. Where Pattern is empty, both are
-	// those of the known one.
+	// Pattern is the regular expression that splits text, and Special are the special tokens, of an
+	// unknown encoding. Empty: those of the known one.
 	Pattern string
 	Special map[string]int32
 	// Added are texts of special tokens by id, as the model's tokenizer_config.json has them.

@@ -1,5 +1,4 @@
-// Package trie finds the beginnings of a text that are tokens, with one look into
-// memory for each byte.
+// Package trie finds a text's beginnings that are tokens, with one look into memory a byte.
 package trie
 
 import (
@@ -23,8 +22,7 @@ type unit struct {
 // Root is the node that every search begins at.
 const Root int32 = 0
 
-// New makes a trie of keys, which must be distinct; values are not negative. An
-// empty key is left out.
+// New makes a trie of distinct keys with values of 0 or more. An empty key is left out.
 func New(keys []string, values []int32) *Trie {
 	b := builder{keys: keys, values: values, order: make([]int32, 0, len(keys))}
 	total := 0
@@ -75,8 +73,8 @@ func (b *builder) grow(n int) {
 	}
 }
 
-// task is a node whose children are to be placed: the keys order[from:to] have its path
-// in common, which is depth bytes long.
+// task is a node whose children are to be placed: the keys order[from:to] share its path of depth
+// bytes.
 type task struct {
 	node     int32
 	from, to int
@@ -93,8 +91,7 @@ func (b *builder) insert() {
 	}
 }
 
-// children places the children of a node and adds them to what is left to do, the
-// first of them last.
+// children places a node's children and adds them to what is left to do, the first last.
 func (b *builder) children(todo []task, t task) []task {
 	if len(b.keys[b.order[t.from]]) == t.depth {
 		b.units[t.node].value = b.values[b.order[t.from]] + 1
@@ -126,8 +123,7 @@ func (b *builder) children(todo []task, t task) []task {
 	return todo
 }
 
-// manyTries is after how many places that do not fit the search begins later the next
-// time, or building takes quadratic time.
+// manyTries is after how many misfits the search begins later next time, or building is quadratic.
 const (
 	manyTries = 16
 	far       = 1024 // units, free or not

@@ -25,9 +25,8 @@ var alphabet = func() (table [0x144]int16) {
 	return table
 }()
 
-// AppendRaw appends the bytes that a text in the alphabet of byte-level tokenizers
-// stands for; false, and dst as it was, where a character is not in the alphabet. All
-// that is in it beyond ASCII takes two bytes.
+// AppendRaw appends the bytes that a text in the byte-level alphabet stands for; false: dst as it
+// was, where a character is not in it. Beyond ASCII all in it take two bytes.
 func AppendRaw(dst, text []byte) ([]byte, bool) {
 	start := len(dst)
 	for i := 0; i < len(text); {

@@ -11,8 +11,7 @@ func lazy(name string) func() *Set {
 	return sync.OnceValue(func() *Set { return NewSet(unpack(sets()[name])) })
 }
 
-// The sets that the reference's libraries test characters against, each under the
-// name of the library whose idea it is.
+// The sets that the reference's libraries test characters against, each named after its library.
 var (
 	// RustSpace is char::is_whitespace of Rust's standard library.
 	RustSpace = lazy("rust_space")

@@ -1,7 +1,6 @@
-// Package unidata has the character tables that tokenizers need. The reference,
-// Hugging Face tokenizers, is made of libraries that each know another version of
-// Unicode, so these tables are sweeps of what it does, made by
-// scripts/tokens/unidata.py, and differ from those of the standard library.
+// Package unidata has the character tables that tokenizers need. The reference's libraries, Hugging
+// Face tokenizers', each know another Unicode, so these tables are sweeps of what it does, made by
+// scripts/tokens/unidata.py.
 package unidata
 
 import (
@@ -23,8 +22,7 @@ var propertiesFile string
 // Range is the characters from Lo to Hi, both included.
 type Range struct{ Lo, Hi rune }
 
-// Set is a set of characters that is fast to look into. The zero Set is not ready
-// for use; make one with NewSet.
+// Set is a set of characters that is fast to look into. NewSet makes one.
 type Set struct {
 	index  [(unicode.MaxRune + 1) >> 8]uint16
 	blocks [][4]uint64
@@ -82,8 +80,7 @@ func Union(a, b []Range) []Range {
 	return out
 }
 
-// Not is the ranges of the characters that are not in a, which must be in order and
-// without overlap.
+// Not is the ranges of the characters outside a, which must be in order and without overlap.
 func Not(a []Range) []Range {
 	var out []Range
 	next := rune(0)
@@ -119,9 +116,8 @@ func HasIn(ranges []Range, r rune) bool {
 	return ok
 }
 
-// Property is the characters that have a property of the reference's regular
-// expressions: a category, a script, a block or another, by any of its names,
-// without regard to case, spaces, hyphens and underscores.
+// Property is the characters of a property of the reference's regular expressions: a category, a
+// script, a block or another, by any name, whatever its case, spaces, hyphens and underscores.
 func Property(name string) ([]Range, bool) {
 	key := strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '_' {
@@ -178,8 +174,7 @@ func unpack(packed string) []Range {
 	return out
 }
 
-// hex reads a number of a table. The tables are part of the program, so a wrong one
-// is a mistake of whoever made them.
+// hex reads a number of a table, which is part of the program: a wrong one is a mistake in it.
 func hex(s string) rune {
 	n, err := strconv.ParseUint(s, 16, 32)
 	if err != nil {

@@ -5,11 +5,10 @@ import (
 	"strconv"
 )
 
-// parseScore reads a number of JSON as the reference's reader does, which is not always
-// the nearest float: it takes the digits as an integer, as many as 64 bits hold,
-// and multiplies or divides by a power of ten, rounding at each step. Where two ways to
-// split a text are equally good, the last bit of a score decides. number is valid JSON;
-// false where it is too large for a float.
+// parseScore reads a number of JSON as the reference does, not always to the nearest float: it
+// takes the digits as an integer, as many as 64 bits hold, and multiplies or divides by a power of
+// ten, rounding each time. The last bit decides between ways to split a text. number is valid JSON;
+// false: too large for a float.
 func parseScore(number []byte) (float64, bool) {
 	i, negative := 0, false
 	if i < len(number) && number[i] == '-' {

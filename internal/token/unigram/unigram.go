@@ -226,8 +226,8 @@ func (m *Model) encode(dst []int32, l *lattice, piece string) []int32 {
 	return dst
 }
 
-// fill finds the best way to each place. Of two ways with the same score the one
-// whose last token begins earlier stays.
+// fill finds the best way to each place. Of equal ways the one whose last token begins earlier
+// stays.
 func (m *Model) fill(l *lattice, piece string) {
 	if cap(l.nodes) <= len(piece) {
 		l.nodes = make([]node, len(piece)+1+len(piece)/2)
@@ -273,8 +273,8 @@ func (m *Model) fill(l *lattice, piece string) {
 	}
 }
 
-// unknownIDs appends the ids of unknown text: that of the token it may be as a whole,
-// those of its bytes, or the unknown token.
+// unknownIDs appends the ids of unknown text: of it as a whole, of its bytes, or the unknown
+// token's.
 func (m *Model) unknownIDs(dst []int32, text string) []int32 {
 	if id, ok := m.ids[text]; ok {
 		return append(dst, id)
@@ -293,8 +293,7 @@ func (m *Model) unknownIDs(dst []int32, text string) []int32 {
 	return append(dst, m.unknown)
 }
 
-// lattice is the working memory of Encode, for one goroutine at a time. It remembers
-// pieces: most words of a text come again.
+// lattice is a goroutine's working memory of Encode. It remembers pieces: most words come again.
 type lattice struct {
 	nodes []node
 	path  []step

@@ -1,5 +1,5 @@
-// Package wordpiece turns words into token ids: again and again it takes the longest
-// token that the rest of the word begins with.
+// Package wordpiece turns words into token ids: in turn, the longest token that the rest begins
+// with.
 package wordpiece
 
 import (

@@ -33,8 +33,8 @@ func (d *Data) Steps() int {
 	return n
 }
 
-// faultAt is what is wrong with a file, with a line of it or with a tensor there; hint is what
-// to do about it, and may be empty.
+// faultAt is a fault of a file, of a line or of a tensor there; hint, if any, is what to do about
+// it.
 func faultAt(file string, line int, tensor, text, hint string) plan.Fault {
 	f := plan.Fault{Where: file, Text: text, Hint: hint}
 	if line > 0 {
@@ -49,8 +49,7 @@ func faultAt(file string, line int, tensor, text, hint string) plan.Fault {
 // mostFaults is how many faults are listed; the rest are counted.
 const mostFaults = 20
 
-// Read reads JSON files, one or several, or one directory. What is wrong with them is
-// returned as plan.Faults.
+// Read reads JSON files, or one directory. Their faults are returned as plan.Faults.
 func Read(files limitio.Limit, paths ...string) (*Data, error) {
 	return (&reader{data: &Data{}, files: files}).read(paths)
 }

@@ -16,7 +16,7 @@ import (
 const (
 	PayloadMember   = "payload"    // the request's body
 	TimestampMember = "timestamp"  // when it is due, in milliseconds from the start
-	DelayMember     = "delay"      // pause after its answer, in milliseconds
+	DelayMember     = "delay"      // pause after its response, in milliseconds
 	SessionMember   = "session_id" // the conversation that it is a turn of
 )
 

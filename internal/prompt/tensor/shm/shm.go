@@ -1,6 +1,5 @@
-// Package shm makes pieces of system shared memory in which tensors lie, for a server
-// on the same machine that reads and writes them in place. Telling the server of them
-// is left to whoever speaks to it.
+// Package shm makes pieces of system shared memory for tensors that a server on the same machine
+// reads and writes in place. Others tell the server of them.
 package shm
 
 import (
@@ -10,8 +9,7 @@ import (
 	"sync"
 )
 
-// Region is a piece of shared memory. It is gone from the system once Close returns
-// and the server has let go of it too.
+// Region is a piece of shared memory, gone once Close returns and the server has let go of it too.
 type Region struct {
 	Name string // what the server calls it
 	Key  string // what the system calls it, as a registration names it: with a slash in front
@@ -25,9 +23,8 @@ func (r *Region) Bytes() []byte { return r.data }
 // Size is the region's size in bytes.
 func (r *Region) Size() int64 { return int64(len(r.data)) }
 
-// Unlink takes the region's name from the system; the memory stays for those who have
-// it mapped. Called once a server has registered the region, it makes sure that
-// nothing is left behind however this program ends.
+// Unlink takes the region's name from the system; the memory stays for those who have it mapped.
+// Called once a server has it registered, nothing is left behind however this program ends.
 func (r *Region) Unlink() error {
 	if r.path == "" {
 		return nil
@@ -55,8 +52,7 @@ func (r *Region) Close() error {
 // mostSize bounds a region.
 const mostSize = 1 << 40
 
-// Create makes a region of size bytes, all zero. name is free to choose and must be
-// unique on the server.
+// Create makes a region of size bytes, all zero. name must be unique on the server.
 func Create(name string, size int64) (*Region, error) {
 	if name == "" || size < 1 || size > mostSize {
 		return nil, fmt.Errorf("there is no shared memory region %q of %d bytes", name, size)

@@ -1,6 +1,5 @@
-// Package v2http encodes the infer requests of the KServe v2 protocol over HTTP and
-// decodes their answers: JSON, and Triton's extension by which tensors follow the JSON
-// as raw bytes. It does no I/O.
+// Package v2http encodes the infer requests of the KServe v2 protocol over HTTP and decodes
+// responses: JSON, and Triton's extension of raw bytes behind it. It does no I/O.
 package v2http
 
 import (
@@ -14,8 +13,7 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// HeaderLength is the HTTP header that says how many bytes of a body are JSON. It is
-// there where tensors follow as raw bytes.
+// HeaderLength is the HTTP header that says how many bytes are JSON where raw bytes follow.
 const HeaderLength = "Inference-Header-Content-Length"
 
 // The parameters of the protocol that this package reads and writes.
@@ -59,8 +57,8 @@ type Request struct {
 	BinaryOutputs bool
 }
 
-// Append adds the body of the request. header is the value of HeaderLength; 0: the
-// body is JSON alone and the header is left out.
+// Append adds the body of the request. header is the value of HeaderLength; 0: JSON alone, without
+// it.
 func (r *Request) Append(dst []byte) (body []byte, header int, err error) {
 	start := len(dst)
 	dst = append(dst, '{')
@@ -115,9 +113,8 @@ func (in *Input) raw() bool {
 	return in.Region.Name == "" && (!in.JSON || !Sayable(&in.Tensor))
 }
 
-// Sayable reports whether a server takes the tensor as JSON: 16-bit floating point
-// has no JSON form in the protocol, nor have numbers that are not finite and strings
-// that are not UTF-8.
+// Sayable reports whether a server takes the tensor as JSON: 16-bit floating point has no JSON
+// form, nor have numbers that are not finite and strings not in UTF-8.
 func Sayable(t *tensor.Tensor) bool {
 	switch {
 	case t.Datatype == tensor.FP16 || t.Datatype == tensor.BF16:
@@ -188,8 +185,7 @@ func (r MemoryRegion) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendParameters writes parameters in the order of their names, so that the same
-// request has the same bytes.
+// appendParameters writes parameters by name: the same request has the same bytes.
 func appendParameters(dst []byte, parameters map[string]any) ([]byte, error) {
 	dst = append(dst, `"parameters":{`...)
 	for i, name := range slices.Sorted(maps.Keys(parameters)) {

@@ -8,15 +8,15 @@ import (
 	"github.com/inferometer/inferometer/internal/prompt/tensor"
 )
 
-// Result is an output of an answer.
+// Result is an output of a response.
 type Result struct {
 	tensor.Tensor
-	// Absent: the answer does not carry the tensor, because it lies in the shared
+	// Absent: the response does not carry the tensor, because it lies in the shared
 	// memory that the request named. Servers need not name it again.
 	Absent bool
 }
 
-// Response is the answer to an inference.
+// Response is what an inference gives.
 type Response struct {
 	Model      string
 	Version    string
@@ -26,7 +26,7 @@ type Response struct {
 	Error      string // the server's; the rest is then empty
 }
 
-// Tensors are the outputs that the answer carries.
+// Tensors are the outputs that the response carries.
 func (r *Response) Tensors() []tensor.Tensor {
 	var all []tensor.Tensor
 	for i := range r.Outputs {
@@ -37,7 +37,7 @@ func (r *Response) Tensors() []tensor.Tensor {
 	return all
 }
 
-// Decode reads the body of an answer. header is the value of HeaderLength, which says
+// Decode reads the body of a response. header is the value of HeaderLength, which says
 // where the JSON ends; 0: the whole body is JSON. Raw tensors are parts of body.
 func Decode(body []byte, header int) (*Response, error) {
 	if header < 0 || header > len(body) {
@@ -143,8 +143,7 @@ func (d *decoder) outputs(r *Response) {
 	}
 }
 
-// output reads one tensor. Its members may stand in any order, so that its data waits
-// for its datatype and shape.
+// output reads a tensor, whose members stand in any order: its data waits for datatype and shape.
 func (d *decoder) output(o *Result) {
 	var datatype string
 	var data []byte

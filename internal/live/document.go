@@ -100,8 +100,7 @@ func loadOf(s *plan.Stage) *pagedata.SingleLoad {
 // detail is how finely a stage is drawn.
 type detail struct{ points, bins int }
 
-// The current stage is drawn in detail, and the others so that many of them fit into an
-// event.
+// The current stage is drawn in detail, the others so that many fit into an event.
 var (
 	fine   = detail{points: 120, bins: 60}
 	coarse = detail{points: 40, bins: 30}

@@ -27,8 +27,7 @@ func (b *Bin) Rate(n int64) float64 {
 	return float64(n) / (b.To - b.From).Seconds()
 }
 
-// History remembers how a run went so far, in bins that get wider as it gets longer. The zero
-// value is not ready: see NewHistory.
+// History remembers how a run went, in bins that widen as it gets longer. [NewHistory] makes one.
 type History struct {
 	most  int
 	width time.Duration

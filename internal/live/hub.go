@@ -15,8 +15,7 @@ type hub struct {
 	closed bool
 }
 
-// watcher is a browser that follows. Of the events that it has no time for it gets the
-// last.
+// watcher is a browser that follows. Of events that it is too slow for it gets the last.
 type watcher struct{ next chan []byte }
 
 // event is an event of a stream of server-sent events. The data is JSON, of one line.
@@ -79,8 +78,7 @@ func (h *hub) close() {
 	}
 }
 
-// follow sends a browser the events until it is gone, does not read, or all is over. It
-// begins with the present.
+// follow sends a browser events, from now until it is gone, does not read, or all is over.
 func (h *hub) follow(w http.ResponseWriter, r *http.Request, first func() ([]byte, error)) {
 	me, ok := h.join()
 	if !ok {

@@ -134,7 +134,7 @@ func (p *page) measured(part *metric.LivePart, l labels, judged bool) {
 		p.counter("inferometer_good_requests_total", "Requests that met all objectives.", part.Good.Load(), l)
 	}
 	p.counter("inferometer_input_tokens_total", "Prompt tokens of successful requests.", part.Input.Load(), l)
-	p.counter("inferometer_output_tokens_total", "Tokens of the answers to requests that went well.", part.Output.Load(), l)
+	p.counter("inferometer_output_tokens_total", "Output tokens of successful requests.", part.Output.Load(), l)
 	p.histogram("inferometer_time_to_first_token_seconds", "From the first byte sent to the first output token.", &part.TTFT, l)
 	p.histogram("inferometer_inter_token_latency_seconds", "Time between output tokens.", &part.ITL, l)
 	p.histogram("inferometer_request_latency_seconds", "From the first byte sent to the last byte received.", &part.Latency, l)

@@ -1,6 +1,5 @@
-// Package live shows a run to a browser and to Prometheus while it goes on. A Server takes
-// a snapshot of the run once a second; whoever asks gets the last one, and no request
-// reaches the run itself.
+// Package live shows a run to a browser and to Prometheus while it goes on. A Server takes a
+// snapshot once a second, and no request reaches the run itself.
 package live
 
 import (

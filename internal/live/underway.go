@@ -24,7 +24,7 @@ func underway(p *run.Progress) *pagedata.Underway {
 		u.Phase = "making the report"
 		return u
 	case p.Draining:
-		u.Phase = "waiting for the last answers"
+		u.Phase = "waiting for the last responses"
 		return u
 	case p.Warming:
 		u.Phase = "warming up"

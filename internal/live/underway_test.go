@@ -30,7 +30,7 @@ func TestUnderway(t *testing.T) {
 		"not before a number":          {at(run.Progress{At: 10 * s, Elapsed: 10 * s, Ended: 10}, least), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "measuring", Share: 1. / 3, Left: 20, Whole: true}},
 		"nothing has ended":            {at(run.Progress{At: s, Elapsed: s}, counted), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "measuring"}},
 		"warming up":                   {at(run.Progress{At: s, Elapsed: s, Ended: 2, Warming: true}, warm), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "warming up", Share: 0.25, Left: 3}},
-		"draining":                     {at(run.Progress{At: 11 * s, Elapsed: 10 * s, Draining: true}, timed), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "waiting for the last answers"}},
+		"draining":                     {at(run.Progress{At: 11 * s, Elapsed: 10 * s, Draining: true}, timed), &pagedata.Underway{Stage: 1, Stages: 1, Phase: "waiting for the last responses"}},
 		"over":                         {at(run.Progress{Result: &result.Result{}}, timed), nil},
 		"not begun":                    {run.Progress{}, nil},
 	} {

@@ -99,15 +99,14 @@ type RepeatedStat struct {
 	Max  float64    `json:"max"`
 	Std  float64    `json:"std"`          // between runs
 	CV   *float64   `json:"cv,omitempty"` // Std as a share of the mean; left out where that is 0
-	// Interval is between what the mean lies, from the differences between runs; left out: one
-	// run does not tell.
+	// Interval is where the mean lies, by the differences between runs; left out: one run does not
+	// tell.
 	Interval *result.ConfidenceInterval `json:"interval,omitempty"`
-	// Within is the half width of the interval that one run's requests give, the median over
-	// runs; left out: not known.
+	// Within is the half width of one run's interval, the median over runs; left out: not known.
 	Within *float64 `json:"within,omitempty"`
 	Thin   bool     `json:"thin,omitempty"` // a run has too few samples for this percentile
-	// AtLeast: in a run it is a lower bound, because requests did not end. So is the mean, and
-	// intervals are left out.
+	// AtLeast: in a run it is a lower bound: requests did not end. So is the mean, without
+	// intervals.
 	AtLeast bool `json:"at_least,omitempty"`
 }
 
@@ -263,8 +262,7 @@ func deviation(values []float64, mean float64) float64 {
 	return math.Sqrt(sum / float64(len(values)-1))
 }
 
-// judged are the figures by which runs are said to differ: averages, whose errors within a run
-// are known best.
+// judged are the figures by which runs differ: averages, whose errors within a run are known best.
 func judged() []struct{ metric, name string } {
 	return []struct{ metric, name string }{
 		{"time_to_first_token", "time to first token"}, {"inter_token_latency", "inter-token latency"}, {"request_latency", "request latency"},
@@ -282,8 +280,7 @@ const (
 // normal is the normal deviate of the intervals within runs.
 const normal = 1.96
 
-// drift says that runs differ more than the requests of one run do, where that is so of any
-// figure: the one that is furthest beyond.
+// drift says, by the figure furthest beyond, that runs differ more than the requests of one run do.
 func (d *Document) drift() string {
 	worst, text := 0.0, ""
 	for i := range d.Stages {
@@ -308,9 +305,8 @@ func (d *Document) drift() string {
 	return text
 }
 
-// Mean is a result whose figures are the means over runs, with the intervals over them, so that
-// what can be asked of one result can be asked of all runs together. It has the levels that
-// all runs have.
+// Mean is a result whose figures are the means over runs, with the intervals over them, to be asked
+// as one result is. It has the levels of all runs.
 func (d *Document) Mean(runs []Run) *result.Result {
 	r := &result.Result{Schema: result.Schema, Version: d.Version, Name: d.Name,
 		Verdict: result.Verdict{Status: result.Invalid, Valid: d.Valid}}

@@ -55,8 +55,8 @@ func (j judge) steady(windows []Window) bool {
 	return j.within(windows, func(w *Window) float64 { return w.Throughput })
 }
 
-// within reports whether the greatest value is at most so far above the least one. A
-// value of 0 agrees with nothing.
+// within reports whether the greatest value is at most so far above the least. 0 agrees with
+// nothing.
 func (j judge) within(windows []Window, value func(*Window) float64) bool {
 	least, most := math.Inf(1), 0.0
 	for i := range windows {

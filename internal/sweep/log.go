@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// SampleLog keeps the samples of the current stage as their records are decoded. It
-// may be used concurrently.
+// SampleLog keeps the current stage's samples as records are decoded, concurrently.
 type SampleLog struct {
 	mu      sync.Mutex
 	stage   int
@@ -124,8 +123,8 @@ func (l *SampleLog) Cut(begin, end time.Duration, extra int) Window {
 	return WindowBetween(l.samples, begin, end, extra)
 }
 
-// Bounds are the first moment of sending and the last of ending among the measured
-// requests; false: there are none.
+// Bounds are the first sending and the last ending among the measured requests; false: there are
+// none.
 func (l *SampleLog) Bounds() (first, last time.Duration, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

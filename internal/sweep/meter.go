@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// grace is how long after an edge its window is looked at: by then the requests
-	// that ended before it have been handed over.
+	// grace is how long after an edge its window is looked at: requests that ended before are in by
+	// then.
 	grace = 10 * time.Millisecond
 	// look is how often the end of a counted window is looked for by a faithful
 	// measurement.
@@ -30,15 +30,13 @@ type Probe interface {
 	Snapshot(ctx context.Context) (*record.Snapshot, error)
 }
 
-// Meter measures one level: it finds the edges of windows while the load goes on, and
-// decides after each window whether to go on.
+// Meter measures a level: it finds the edges of windows, and decides after each whether to go on.
 type Meter struct {
 	Plan  plan.Measurement
 	Now   func() time.Duration // the run's clock
 	Log   *SampleLog
 	Probe Probe // nil means the server is not asked
-	// GPUs are the looks at the server's GPUs that somebody else takes between the edges;
-	// Optional.
+	// GPUs are the looks at the server's GPUs taken between the edges; optional.
 	GPUs *GPUs
 	// Settle returns once everything that has ended is in the log.
 	Settle func(ctx context.Context)
@@ -49,8 +47,8 @@ type Meter struct {
 	// Note is told what went wrong with the probe.
 	Note func(err error)
 
-	// Paced: requests come at a rate of their own, however long answers take. Gap is the time
-	// between two of them, on average.
+	// Paced: requests come at a rate, however long responses take. Gap is the mean time between
+	// two.
 	Paced bool
 	Gap   time.Duration
 
@@ -61,9 +59,8 @@ type Meter struct {
 // and have no warm-up: what the server counts is then what it was asked by this stage.
 func (m *Meter) Before(ctx context.Context) { m.before = m.snapshot(ctx) }
 
-// Run measures until the level is decided or ctx ends, which it does when the load
-// ends by itself. from is when the measured part begins. The level
-// says why it ended; "": ctx ended first.
+// Run measures until the level is decided or ctx ends, as with the load itself. from is when the
+// measured part begins. The level says why it ended; "": ctx did.
 func (m *Meter) Run(ctx context.Context, stage int, value float64, from time.Duration) *Level {
 	l := &Level{Value: value, measurement: m.Plan}
 	server := m.before
@@ -100,10 +97,9 @@ func (m *Meter) Run(ctx context.Context, stage int, value float64, from time.Dur
 func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 	if m.Plan.Mode == plan.WindowStage {
 		if first, last, ok := m.Log.Bounds(); ok {
-			// The window reaches from the first request's start to the last one's
-			// end: the edge that was told at the beginning is told anew. Where requests
-			// come at a rate, it has the gap behind the last of them, too: without it
-			// there would be more requests per second than are sent.
+			// The window reaches from the first request's start to the last one's end: its first
+			// edge is told anew. At a rate it has the gap behind the last, too: else there would be
+			// more requests per second than sent.
 			l.edges[0].At = first - 1
 			m.notify(l.edges[0])
 			if m.Paced {
@@ -116,8 +112,8 @@ func (m *Meter) Finish(ctx context.Context, l *Level, stage int) {
 	l.finish(m.Log.Cut, m.Log.Knows)
 }
 
-// await waits for the end of the window that began at a given time, and asks the server at
-// that end; false: ctx ended.
+// await waits for the end of the window begun at a time, and asks the server then; false: ctx
+// ended.
 func (m *Meter) await(ctx context.Context, begin time.Duration) (end time.Duration, server *record.Snapshot, ok bool) {
 	switch {
 	case m.Plan.Mode == plan.WindowTime:

@@ -18,7 +18,7 @@ type Sample struct {
 	Due     time.Duration
 	Sent    time.Duration
 	Written time.Duration
-	Start   time.Duration // first byte of the answer
+	Start   time.Duration // first byte of the response
 	First   time.Duration // first response
 	End     time.Duration // last response; where there is none, the last byte
 	Closed  time.Duration // last byte
@@ -62,7 +62,7 @@ func SampleOf(rec *record.Record) Sample {
 		s.Responses += int(t.Events)
 	}
 	if s.Responses == 0 && !s.Failed && (len(rec.Events) == 0 || !rec.Streamed) {
-		s.Responses = 1 // an answer that is not made of events
+		s.Responses = 1 // a response that is not made of events
 	}
 	return s
 }

@@ -30,7 +30,7 @@ type SaturationSearch struct {
 	hi    float64       // not kept up with; 0: none yet
 	bound float64       // the most that came back under overload; 0: there was none yet
 	next  float64       // rate of the next step
-	fast  time.Duration // a fast answer
+	fast  time.Duration // a fast response
 	over  bool
 	// What the steps showed that lo and hi come from.
 	loWhy, hiWhy string
@@ -44,8 +44,8 @@ const (
 	// closeEnough is the ratio of what was not kept up with to what was at which the search
 	// ends.
 	closeEnough = 1.1
-	// answers is how many times a fast answer a step lasts at least: a backlog stands
-	// still only after the first answers have come.
+	// answers is how many times a fast response a step lasts at least: a backlog stands
+	// still only after the first responses have come.
 	answers = 6
 	// wanted is how long a step should last, where it does not take more than longer
 	// times the requests that the plan has for it; shortest is how short it may be.
@@ -61,8 +61,7 @@ func NewHunt(p plan.Saturation) *SaturationSearch {
 	return &SaturationSearch{plan: p, next: float64(p.Requests) / burst.Seconds()}
 }
 
-// Next is the next step of the search: its rate and how long requests are sent; false:
-// the search is over.
+// Next is the next step of the search: its rate and duration; false: the search is over.
 func (h *SaturationSearch) Next() (rate float64, duration time.Duration, ok bool) {
 	if h.over || len(h.steps) >= mostSteps {
 		return 0, 0, false
@@ -199,7 +198,7 @@ func round(rate float64) float64 {
 }
 
 // StagesAt are stages of a plan at rates. They have so many requests as fall due in their
-// time, all of which are sent: at its end turns may still wait for the answers before them.
+// time, all of which are sent: at its end turns may still wait for the responses before them.
 func StagesAt(s plan.Stage, p plan.Saturation, rates []float64) []plan.Stage {
 	var out []plan.Stage
 	for _, rate := range rates {

@@ -73,8 +73,8 @@ func (s *Search) bisect() (float64, bool) {
 	return mid, true
 }
 
-// Observe says how the last level went. A range ends with the first level that failed;
-// a list is gone through to its end.
+// Observe says how the last level went. A range ends with the first failed level, a list at its
+// end.
 func (s *Search) Observe(passed bool) {
 	l := &s.levels
 	switch {

@@ -25,15 +25,13 @@ func answered(before, after *record.Snapshot) int64 {
 	return int64(n)
 }
 
-// GPUs sums up what a server says of its GPUs from one edge of a window to the next. It may
-// be used concurrently.
+// GPUs sums up what a server says of its GPUs between the edges of a window, concurrently.
 type GPUs struct {
 	mu   sync.Mutex
 	list []gpuSum
 }
 
-// gpuSum is a GPU over several looks at it: mean utilization and power, greatest use of
-// memory, first total.
+// gpuSum is a GPU over several looks: mean utilization and power, most memory used, first total.
 type gpuSum struct {
 	record.GPU
 	looks float64
@@ -75,8 +73,7 @@ func (g *GPUs) drain() []record.GPU {
 	return out
 }
 
-// gpus sums up the GPUs over the windows between edges. The first edge is left out: it
-// tells of the time before.
+// gpus sums up the GPUs over the windows between edges, without the first, which tells of before.
 func gpus(edges []record.Edge) []record.GPU {
 	var all GPUs
 	for _, e := range edges[1:] {

@@ -78,11 +78,10 @@ const (
 	growth = 0.02
 	// failing is the share of requests that may fail.
 	failing = 0.01
-	// lateness is how late this client may be, or this share of a fast answer.
+	// lateness is how late this client may be, or this share of a fast response.
 	lateness      = 100 * time.Millisecond
 	latenessShare = 0.5
-	// shortfall is the share of a rate that must have been answered: with few requests a
-	// backlog has no time to grow.
+	// shortfall is the share of a rate that must have been answered: few requests leave no backlog.
 	shortfall = 0.97
 )
 
@@ -143,7 +142,7 @@ const looks = 50
 
 // backlog works out how many requests were due and not ended in the third and in the
 // last quarter of the sending. One that stands still is as large as the rate times the
-// time of an answer, and goes up and down by the square root of that.
+// time of a response, and goes up and down by the square root of that.
 func (s *Step) backlog(list []RequestTimes, mark record.StageSummary, fastest time.Duration) {
 	span := mark.SendEnd - mark.Begin
 	ends := make([]time.Duration, 0, len(list))
@@ -170,7 +169,7 @@ func (s *Step) backlog(list []RequestTimes, mark record.StageSummary, fastest ti
 // bin is the shortest time over which answers are counted.
 const bin = 500 * time.Millisecond
 
-// drain works out how fast answers came while there was a backlog: from the first
+// drain works out how fast responses came while there was a backlog: from the first
 // answer to the last, in bins. upper is a percentile of the bins.
 func (s *Step) drain(list []RequestTimes, mark record.StageSummary, percentile float64) {
 	var ends []time.Duration

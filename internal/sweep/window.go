@@ -30,10 +30,10 @@ type Window struct {
 	FromDue LatencyStats  // from when the request was due
 
 	Send    time.Duration // to write a request, on average
-	Receive time.Duration // from the first byte of an answer to its last, on average
+	Receive time.Duration // from the first byte of a response to its last, on average
 	Request time.Duration // from sending to the last byte, on average
-	// Overhead is the share of a request's time, from its due time to its end, that
-	// passed before it was sent: the client's own.
+	// Overhead is the client's share of a request's time, from its due time on: that before it was
+	// sent.
 	Overhead float64
 }
 
@@ -132,8 +132,7 @@ func WindowBetween(samples []Sample, begin, end time.Duration, extra int) Window
 	return w
 }
 
-// pass is a window as it stands when it ends: how many requests were sent in it is
-// known only when those have ended too.
+// pass is a window as of its end: how many requests were sent in it is known once those have ended.
 func pass(w Window) Window {
 	w.SendRate = 0
 	return w

@@ -25,8 +25,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Build
-	// Program is the path of this program, which runs the mock of a self-test as a process;
-	// empty: it runs in this one.
+	// Program is the path of this program, which runs a self-test's mock; empty: in this process.
 	Program string
 	// Pages are the report pages that the command line asks for, or nil.
 	Pages *Pages
@@ -70,8 +69,7 @@ type Terminal struct {
 	Lines func() int // 0: not known
 }
 
-// ResetInterrupts gives Ctrl-C its usual meaning back, for commands that have nothing to
-// bring to an end.
+// ResetInterrupts gives Ctrl-C its usual meaning back, for commands without an end to bring about.
 func (e Env) ResetInterrupts() {
 	if e.Restore != nil {
 		e.Restore()

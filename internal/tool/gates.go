@@ -103,8 +103,7 @@ func (g *Gates) Add(res *result.Result) {
 // AddSuite takes down what came of something else than a run.
 func (g *Gates) AddSuite(s ci.Suite) { g.suites = append(g.suites, s) }
 
-// AddForeign is Add for what another program measured, whose client was not monitored: the verdict
-// is not a part of it.
+// AddForeign is Add without a verdict, for another program, whose client was not monitored.
 func (g *Gates) AddForeign(res *result.Result) {
 	g.Add(res)
 	g.suites[len(g.suites)-1].Verdict = nil

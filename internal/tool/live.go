@@ -30,8 +30,7 @@ func liveFlags() clidoc.Group {
 	}}
 }
 
-// WithLiveFlags is a tool that can show its runs in a browser while they go on: it has --live
-// besides its own flags.
+// WithLiveFlags is a tool that can show its runs in a browser: it has --live besides its own flags.
 func WithLiveFlags(t Tool) Tool {
 	t = with(t, liveFlags)
 	inner := t.Run
@@ -114,9 +113,8 @@ func (e Env) listen() (*live.Server, error) {
 	return s, nil
 }
 
-// showing draws a run for the live page, where anybody looks at it or may do so later, besides
-// what else it is drawn for. That it cannot be drawn is no fault of the run: the page then
-// keeps what it had.
+// showing draws a run for the live page, if anybody looks or may do so later, besides what else it
+// is drawn for. If that fails the page keeps what it had.
 func showing(s *live.Server, file run.Drawer, later bool) run.Drawer {
 	return func(document func() (*pagedata.Document, error)) (err error) {
 		once := sync.OnceValues(document)

@@ -18,8 +18,7 @@ import (
 // WrapPrepareError says that an error was met before the first request.
 func WrapPrepareError(err error) error { return &run.PrepareError{Err: err} }
 
-// ExitCode is the exit code of a run that came to nothing: bad usage where it was met before
-// the first request.
+// ExitCode is the exit code of a run without a result: bad usage if met before the first request.
 func ExitCode(err error) int {
 	var early *run.PrepareError
 	var faults plan.Faults
@@ -81,9 +80,8 @@ func Subject(p *plan.Plan) string {
 	return what + " at " + strings.Join(urls, ", ")
 }
 
-// DrawSeed gives a plan without a seed one of its own, so that no two runs send the same
-// prompts: a server's prefix cache would remember those of the first. It reports whether
-// it did.
+// DrawSeed gives a plan without a seed one of its own: no two runs send the same prompts, which a
+// server's prefix cache would remember. It reports whether it did.
 func DrawSeed(p *plan.Plan) bool {
 	if !p.DrawSeed {
 		return false

@@ -105,8 +105,7 @@ func Paged(t Tool) Tool {
 	return t
 }
 
-// takePage takes the flag of the report page out of a command line. What stands behind "--"
-// is not looked at.
+// takePage takes the flag of the report page out of a command line, up to a "--".
 func takePage(line []string) (rest []string, file string, err error) {
 	for i := 0; i < len(line); i++ {
 		name, value, given := strings.Cut(line[i], "=")

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Constant is a sequence of equally spaced arrivals, the first at once. At a
-// steady rate the i-th is due at i seconds ÷ rate, rounded down to a nanosecond,
-// for every i: the rate is taken as the decimal number it is written as, and the
-// arithmetic is exact. While the rate changes, the spacing follows it.
+// Constant is a sequence of equally spaced arrivals, the first at once. At a steady rate the i-th
+// is due at i seconds ÷ rate, rounded down to a nanosecond: exact arithmetic on the rate as the
+// decimal it is written as. While the rate changes, the spacing follows it.
 func Constant(r Rate) Arrivals {
 	if !r.steady() {
 		return &rampArrivals{clock: newClock(r)}

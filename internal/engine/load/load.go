@@ -7,9 +7,8 @@ package load
 
 import "time"
 
-// Arrivals is a sequence of times at which requests are due. The times never
-// decrease. The sequence ends where ok is false, and stays ended. An Arrivals is
-// used from one goroutine at a time.
+// Arrivals is a sequence of times at which requests are due. They never decrease. The sequence
+// ends where ok is false. One goroutine at a time uses it.
 type Arrivals interface {
 	Next() (due time.Duration, ok bool)
 }

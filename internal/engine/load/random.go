@@ -16,8 +16,7 @@ func Poisson(r Rate, seed uint64) Arrivals {
 	return &renewal{clock: newClock(r), gap: rng.ExpFloat64}
 }
 
-// UnseededPoisson is the sequence of arrivals that a C++ program draws from a std::mt19937
-// without a seed, anew at each rate.
+// UnseededPoisson is what a C++ program draws from an unseeded std::mt19937, anew at each rate.
 func UnseededPoisson(r Rate) Arrivals {
 	return &renewal{clock: newClock(r), gap: mersenne.New().ExpFloat64}
 }
@@ -46,8 +45,7 @@ func (r *renewal) Next() (time.Duration, bool) {
 	return r.clock.timeOf(r.u)
 }
 
-// newRand makes a generator whose stream has nothing in common with that of a
-// neighbouring seed.
+// newRand makes a generator whose stream shares nothing with a neighbouring seed's.
 func newRand(seed uint64) *rand.Rand {
 	var key [32]byte
 	copy(key[:], "inferometer arrivals")
@@ -66,8 +64,8 @@ func (g gamma) draw() float64 {
 	if g.shape >= 1 {
 		return g.cubed(g.shape)
 	}
-	// Below one, the method is used one above and scaled down by a power of a
-	// uniform variate; 1-Float64 is never zero.
+	// Below one, one above is scaled down by a power of a uniform variate; 1-Float64 is never
+	// zero.
 	return g.cubed(g.shape+1) * math.Pow(1-g.rng.Float64(), 1/g.shape)
 }
 

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Rate is a number of arrivals per second that may change once, linearly: From
-// during Hold, then over the time Over to To, then To without end. A rate that is
-// not a positive finite number counts as zero: nothing arrives.
+// Rate is arrivals per second, which may change once, linearly: From during Hold, then over Over
+// to To, then To without end. What is not positive and finite counts as zero.
 type Rate struct {
 	From, To   float64
 	Hold, Over time.Duration
@@ -74,8 +73,8 @@ func nanoseconds(ns float64) time.Duration {
 	return math.MaxInt64
 }
 
-// inRamp solves from·t + (to-from)/over·t²/2 = u for t, in the form that does not
-// cancel when the two rates are nearly equal.
+// inRamp solves from·t + (to-from)/over·t²/2 = u for t; it does not cancel for nearly equal
+// rates.
 func (c *rateIntegral) inRamp(u float64) float64 {
 	if u == 0 {
 		return 0

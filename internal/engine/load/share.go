@@ -2,8 +2,8 @@ package load
 
 import "time"
 
-// Shard is one part of a load: every Of-th of its requests, arrivals and slots, from the
-// Index-th on. The zero Share is all of it.
+// Shard is a part of a load: every Of-th request, arrival and slot from the Index-th on; zero:
+// all.
 type Shard struct {
 	Index, Of int
 	// Dealt is to how many slots or lanes requests are dealt in turn, of which the share has every Of-th. A worker with

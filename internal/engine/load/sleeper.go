@@ -5,17 +5,14 @@ import "time"
 // Sleeper waits for a moment. Sleep and Close are called from one goroutine,
 // Interrupt from any.
 type Sleeper interface {
-	// Sleep waits for d and returns true, or returns false as soon as it is
-	// interrupted. With d ≤ 0 it returns at once.
+	// Sleep waits for d; false: it was interrupted. With d ≤ 0 it returns at once.
 	Sleep(d time.Duration) bool
-	// Interrupt ends the current Sleep or, where there is none, the next one.
-	// Interrupts not yet noticed count as one.
+	// Interrupt ends the current Sleep, or else the next one. Those not yet noticed count as one.
 	Interrupt()
 	Close() error
 }
 
-// NewSleeper makes the most precise sleeper that the system has. Where that cannot
-// be had it is one on Go's own timers.
+// NewSleeper makes the most precise sleeper that the system has, or one on Go's own timers.
 func NewSleeper() Sleeper {
 	if s, err := newPrecise(); err == nil {
 		return s

@@ -7,8 +7,8 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// Profile is the load of one part of a run: when requests are due, how many may be
-// in flight, and when it ends.
+// Profile is the load of a part of a run: when requests are due, how many are in flight, and its
+// end.
 type Profile struct {
 	Index int // in the plan
 	Name  string
@@ -17,8 +17,8 @@ type Profile struct {
 	// have agreed on; 0: as soon as its first requests are made.
 	Start time.Duration
 
-	// Arrivals says when requests are due, warm-up included; nil means whenever a slot
-	// is free (closed loop).
+	// Arrivals says when requests are due, warm-up included; nil: when a slot is free (closed
+	// loop).
 	Arrivals Arrivals
 	// InFlight is the number of slots at a given time of the measured part, counted from
 	// its start; before it, that at 0. 0 slots: unbounded (open loop).
@@ -28,8 +28,7 @@ type Profile struct {
 	// The warm-up ends when both of these are reached.
 	WarmupFor      time.Duration
 	WarmupRequests int64
-	// WarmupDrains: the measured part waits for the end of the warm-up's requests, which
-	// then are a number and no time.
+	// WarmupDrains: the measured part waits until the warm-up, which is a number, has ended.
 	WarmupDrains bool
 	// WarmupLanes is how many sessions are warmed up with calls of their own before the measured part begins; 0: none.
 	WarmupLanes int
@@ -55,8 +54,8 @@ type Profile struct {
 	// where it is a part; -1: no number says.
 	Share   Shard
 	Prompts int64
-	// First is the number of the load's first prompt, where it is a part: workers cannot know how many
-	// the others have taken before.
+	// First is the number of the first prompt of a part: workers do not know how many others have
+	// taken.
 	First int64
 
 	Drain time.Duration // how long requests in flight may take after that
@@ -106,8 +105,8 @@ func arrivals(s plan.Stage, seed uint64) Arrivals {
 	}
 }
 
-// stageSeed mixes so that no two stages of a run, nor the same stage of runs with
-// neighbouring seeds, share a stream.
+// stageSeed mixes so that no two stages of a run, or of runs with neighbouring seeds, share a
+// stream.
 func stageSeed(seed uint64, stage int) uint64 {
 	x := seed + uint64(stage+1)*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

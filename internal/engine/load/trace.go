@@ -2,8 +2,7 @@ package load
 
 import "time"
 
-// Trace is a sequence of arrivals as they were once seen, or planned: the times that next gives, which must not
-// decrease.
+// Trace is a sequence of arrivals as seen or planned: the times of next, which must not decrease.
 func Trace(next func() (time.Duration, bool)) Arrivals { return recorded(next) }
 
 type recorded func() (time.Duration, bool)

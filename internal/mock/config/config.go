@@ -41,9 +41,8 @@ type Server struct {
 	HTTP2 bool // also HTTP/2: by ALPN with TLS, with prior knowledge without
 	TLS   TLS
 
-	// SessionID and SessionToken are headers that tie the requests of a session
-	// together: the truth file tells what came in them, and answers carry a token in
-	// the second, the one that came or else a new one. Empty: none.
+	// SessionID and SessionToken are headers that tie the requests of a session together: the truth
+	// file has them, and responses carry the token that came or a new one.
 	SessionID, SessionToken string
 
 	MetricsNames string // whose names /metrics has: NamesVLLM or NamesSGLang
@@ -80,7 +79,7 @@ type Latency struct {
 type Output struct {
 	Tokens       int // length where the request names none
 	TokensStddev int // when set, responses end by themselves at a length drawn around Tokens
-	MaxModelLen  int // prompt and answer together; more is answered 400
+	MaxModelLen  int // prompt and response together; more is answered 400
 
 	// DraftTokens are what the server says that it drafts in each step of speculative decoding, of AcceptanceLength
 	// tokens on average; 0: it does not speculate. It changes what /metrics says, and no latency.
@@ -102,8 +101,7 @@ type Output struct {
 	EmbeddingDim    int    // length of embedding vectors where the request names none
 }
 
-// TLS says how the server proves who it is. With Cert and Key empty and
-// SelfSigned set, a certificate for localhost is made up.
+// TLS says how the server proves who it is: with Cert and Key, or SelfSigned for localhost.
 type TLS struct {
 	Cert, Key  string // PEM files
 	SelfSigned bool

@@ -11,8 +11,7 @@ import (
 // FaultKind is a way in which the server can fail.
 type FaultKind string
 
-// The faults that can be injected. FaultRefuse and FaultSlowAccept strike connections,
-// the others requests.
+// The faults to inject. FaultRefuse and FaultSlowAccept strike connections, the others requests.
 const (
 	FaultStatus     FaultKind = "status"      // an HTTP error status
 	FaultRefuse     FaultKind = "refuse"      // the connection is reset before anything is read

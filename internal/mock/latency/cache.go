@@ -2,8 +2,7 @@ package latency
 
 import "container/list"
 
-// prefixCache remembers which prompt prefixes were seen, in blocks, and forgets
-// the least recently used ones.
+// prefixCache remembers prompt prefixes, in blocks, and forgets the least recently used.
 type prefixCache struct {
 	size   int
 	blocks map[uint64]*list.Element

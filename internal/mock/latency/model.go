@@ -12,8 +12,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/config"
 )
 
-// Model decides when tokens are due. It knows nothing of connections: times are
-// nanoseconds of the server's clock, in and out.
+// Model decides when tokens are due, in nanoseconds of the server's clock. It knows no connections.
 type Model struct {
 	cfg config.Latency
 
@@ -91,8 +90,7 @@ func (m *Model) Leave(q *Sequence) {
 	close(next.Ready)
 }
 
-// Abandon takes a sequence whose client left out of the queue, or out of the
-// batch if it was admitted meanwhile.
+// Abandon takes a sequence whose client left out of the queue, or of the batch if admitted.
 func (m *Model) Abandon(q *Sequence) {
 	m.mu.Lock()
 	i := slices.Index(m.queue, q)
@@ -116,8 +114,8 @@ func (m *Model) ForgetPrompts() {
 	m.cache.clear()
 }
 
-// First returns when the first token of a sequence admitted now is due, after
-// looking the blocks of its prompt up in the cache.
+// First is when the first token of a sequence admitted now is due, by what the cache has of its
+// prompt.
 func (m *Model) First(now int64, q *Sequence, prompt, output int, blocks []uint64) int64 {
 	q.Prompt = prompt
 	q.Cached = 0

@@ -91,8 +91,8 @@ func trtllmOptional() []Tensor {
 	}
 }
 
-// anyInputs are the inputs of all conventions of text, every one optional: which of
-// them come decides how the model answers.
+// anyInputs are the inputs of all conventions of text, all optional: those sent decide the
+// response.
 func anyInputs() []Tensor {
 	all := vllmInputs()
 	all[0].optional = true

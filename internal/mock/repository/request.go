@@ -8,8 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Input is one input of a request. Its bytes are the request's own and are
-// gone with it.
+// Input is an input of a request, which owns its bytes.
 type Input struct {
 	name, datatype string
 	Shape          []int64
@@ -60,8 +59,7 @@ func (r *Request) Reset() {
 		names: r.names}
 }
 
-// interner keeps the few strings that all requests repeat, so that they are not
-// allocated again.
+// interner keeps the few strings that all requests repeat.
 type interner struct{ known map[string]string }
 
 func (n *interner) get(b []byte) string {
@@ -78,8 +76,8 @@ func (n *interner) get(b []byte) string {
 	return s
 }
 
-// eachField calls f for each field of a message: v is the number of a varint or
-// fixed field, p the bytes of the others.
+// eachField calls f for each field of a message: v is a varint or fixed field, p the bytes of
+// others.
 func eachField(b []byte, f func(num protowire.Number, kind protowire.Type, v uint64, p []byte) error) error {
 	for len(b) > 0 {
 		num, kind, n := protowire.ConsumeTag(b)
@@ -143,8 +141,8 @@ func (r *Request) ReadProto(b []byte) error {
 	})
 }
 
-// fillRaw gives the next raw contents to the next input that is not elsewhere. The
-// inputs come first in what every client sends.
+// fillRaw gives the next raw contents to the next input that is not elsewhere. Clients send inputs
+// first.
 func (r *Request) fillRaw(p []byte) {
 	for i := range r.Inputs {
 		if in := &r.Inputs[i]; !in.has && in.Region == "" {

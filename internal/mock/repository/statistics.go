@@ -119,8 +119,7 @@ func (m *Model) Count(v Service) {
 	if n := len(v.Made); n > 0 {
 		m.after.stats.served(n, v.Batch, work{infer: w.output}, v.Wall)
 	}
-	// An ensemble's compute is the sum of its models', its queue its own and empty; its whole
-	// time has the engine's queue in it.
+	// An ensemble's compute is the sum of its models'; its whole time has the engine's queue in it.
 	m.stats.served(1, v.Batch, work{infer: w.input + w.infer + w.output, elsewhere: w.queue}, v.Wall)
 }
 

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Document is JSON of which a text in the middle may be any. It has no white space, so that it is one word without
-// that text.
+// Document is JSON around any text. It has no white space, so that it is one word without the text.
 type Document struct {
 	Before, After string
 	Open          bool // there is such a text between them

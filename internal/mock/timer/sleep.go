@@ -13,9 +13,8 @@ type Alarm interface {
 	close()
 }
 
-// Sleeper wakes goroutines at given times, all from one alarm. The runtime's
-// own timers wait in whole milliseconds on Linux when the process is idle; the
-// alarm there does not (see alarm_linux.go).
+// Sleeper wakes goroutines at given times, all from one alarm. The runtime's own timers wait whole
+// milliseconds on Linux when the process is idle; the alarm there does not.
 type Sleeper struct {
 	Base  time.Time
 	alarm Alarm

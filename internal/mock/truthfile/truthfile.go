@@ -13,9 +13,8 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/body"
 )
 
-// Request is one line of the truth file: what the server got and sent for one
-// request, written when the request has ended. Times are nanoseconds of the
-// system's real-time clock.
+// Request is a line of the truth file: what the server got and sent for a request, written at its
+// end. Times are nanoseconds of the real-time clock.
 type Request struct {
 	ID     string `json:"id"`            // the request's own, or its X-Request-Id, or else the id of the response
 	Port   int    `json:"port"`          // the client's
@@ -41,8 +40,7 @@ type Request struct {
 	Events  []Event         `json:"events"`
 }
 
-// Event is one event of a stream, or the whole of a response that is none.
-// Bytes add up to the body of the response.
+// Event is an event of a stream, or the whole of another response. Bytes add up to the body.
 type Event struct {
 	At     int64  `json:"at"` // right before the write(2) that held it
 	Bytes  int    `json:"bytes"`
@@ -149,8 +147,7 @@ func appendOneLine(b, v []byte) []byte {
 	return b
 }
 
-// Sizes of the truth file's buffer: when it is written ahead of time, and when
-// requests wait for the disk.
+// Sizes of the truth file's buffer: when it is written early, and when requests wait for the disk.
 const (
 	writeSize = 1 << 20
 	fullSize  = 64 << 20

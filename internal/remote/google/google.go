@@ -1,6 +1,5 @@
-// Package google finds Google's application-default credentials and turns them into
-// access tokens: the key of a service account, a user's own authorisation, an external
-// account, or the metadata server of the machine.
+// Package google turns Google's application-default credentials into access tokens: a service
+// account's key, a user's authorisation, an external account, or the machine's metadata server.
 package google
 
 import (
@@ -85,8 +84,7 @@ func (c *Credentials) Token() (string, error) {
 // query is that of an address in a message: it may hold a secret.
 var query = pattern.New(`(://[^\s"?]*)\?[^\s"]*`)
 
-// reason says why there are no credentials. A response that refuses them is quoted as far
-// as it says why, never whole.
+// reason says why there are no credentials. A refusal is quoted as far as it says why.
 func reason(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil {

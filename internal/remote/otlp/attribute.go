@@ -1,6 +1,5 @@
 // Package otlp sends spans and metrics to an OpenTelemetry collector, over gRPC or HTTP, in
-// protobuf or JSON. It knows what OTLP's messages are and how exports are repeated or given
-// up, and nothing of what is measured.
+// protobuf or JSON. It knows OTLP's messages and retries, and nothing of what is measured.
 package otlp
 
 // Attribute says something about a span, a point or a resource. Its tags, and those of the other

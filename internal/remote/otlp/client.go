@@ -16,15 +16,14 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/protostruct"
 )
 
-// tries is how often an export is sent before it is given up, and pause how long the
-// first wait between them is.
+// tries is how often an export is sent at most, and pause the first wait between tries.
 const (
 	tries = 4
 	pause = 500 * time.Millisecond
 )
 
-// exportTime is how long a collector may take for one export, and maxAnswer how much of
-// its response is read.
+// exportTime is how long a collector may take for an export, maxAnswer how much of its response is
+// read.
 const (
 	exportTime = 10 * time.Second
 	maxAnswer  = 1 << 20
@@ -71,8 +70,7 @@ func (b *Batch) JSON() any {
 	return object{"resourceSpans": []object{{"resource": resource, "scopeSpans": []object{{"scope": scope, "spans": b.Spans}}}}}
 }
 
-// protobuf is the export as an ExportTraceServiceRequest or an ExportMetricsServiceRequest,
-// which have the same numbers.
+// protobuf is the export as an ExportTraceServiceRequest or ExportMetricsServiceRequest: alike.
 func (b *Batch) protobuf() []byte {
 	type (
 		scope struct {
@@ -184,8 +182,7 @@ func passing(code int) bool {
 		http.StatusGatewayTimeout}, code)
 }
 
-// exchange posts a body with the headers that the settings name and those of its protocol,
-// and reads the response.
+// exchange posts a body with the headers of the settings and the protocol, and reads the response.
 func (c *Client) exchange(ctx context.Context, address string, headers map[string]string, body []byte) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, exportTime)
 	defer cancel()

@@ -22,8 +22,7 @@ func partial(answer []byte) (rejected int64, why string) {
 	return rejected, why
 }
 
-// fields hands over each field of a message: its number, and its value or content. It
-// ends at what is not protobuf.
+// fields hands over each field's number, and its value or content. It ends at what is not protobuf.
 func fields(b []byte, each func(field protowire.Number, n uint64, content []byte)) {
 	for len(b) > 0 {
 		field, kind, size := protowire.ConsumeTag(b)

@@ -31,8 +31,7 @@ type Settings struct {
 type Lookup struct {
 	Getenv func(string) string
 	Signal string // Traces or Metrics
-	// Base is an address in place of those in the environment, and Name what it is called
-	// where it is wrong; empty: there is none.
+	// Base is an address in place of the environment's, and Name what errors call it; empty: none.
 	Base, Name string
 	// Likely is the protocol of an address where no variable names one.
 	Likely func(u *url.URL) string
@@ -48,8 +47,8 @@ func (l Lookup) Settings() (s Settings, err error) {
 	return s, err
 }
 
-// first is the first variable of an exporter that is set, and its name: that of the signal
-// comes before that of all.
+// first is the first set variable of an exporter, and its name: the signal's comes before the
+// shared one.
 func (l Lookup) first(what string) (value, name string) {
 	for _, name = range []string{"OTEL_EXPORTER_OTLP_" + strings.ToUpper(l.Signal) + "_" + what, "OTEL_EXPORTER_OTLP_" + what} {
 		if value = strings.TrimSpace(l.Getenv(name)); value != "" {

@@ -19,9 +19,8 @@ import (
 )
 
 // For is the proxy for requests to u; nil means they go there directly. Unless the plan says
-// otherwise it is the one that the environment names, but for targets on this machine
-// or in a private network: the way through a proxy is part of every latency, and
-// nobody who measures a server nearby means to measure that.
+// otherwise it is the one that the environment names, but for targets on this machine or in a
+// private network: the way through a proxy is part of every latency.
 func For(t plan.Target, u *url.URL, getenv func(string) string) (*url.URL, error) {
 	switch t.Proxy {
 	case plan.ProxyNone:

@@ -21,15 +21,13 @@ import (
 // batchSize is how many samples go in one request at most.
 const batchSize = 2000
 
-// tries is how often a request is sent before it is given up, and pause how long the first
-// wait between them is.
+// tries is how often a request is sent at most, and pause the first wait between tries.
 const (
 	tries = 4
 	pause = 500 * time.Millisecond
 )
 
-// requestTime is how long a receiver may take for one request, and maxAnswer how much of its
-// answer is read.
+// requestTime is how long a receiver may take, and maxAnswer how much of its response is read.
 const (
 	requestTime = 30 * time.Second
 	maxAnswer   = 1 << 16
@@ -58,9 +56,9 @@ type WriteResult struct {
 	NoHistograms bool
 }
 
-// Write sends all series, in the order of time: receivers refuse what is much older than the
-// newest that they have. Histograms go by themselves, since not every receiver takes them.
-// The error says why some did not arrive.
+// Write sends all series, in the order of time: receivers refuse what is much older than the newest
+// that they have. Histograms, which some receivers refuse, go apart. The error says why some did
+// not arrive.
 func (c *Client) Write(ctx context.Context, all []Series) (WriteResult, error) {
 	var out WriteResult
 	err := c.samples(ctx, all, &out)

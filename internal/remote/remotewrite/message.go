@@ -1,6 +1,5 @@
-// Package remotewrite sends time series to what takes Prometheus remote-write: Prometheus
-// itself, Mimir, Thanos, VictoriaMetrics and others. It knows the protocol, version 1, and
-// nothing of what is measured.
+// Package remotewrite sends time series to what takes Prometheus remote-write: Prometheus itself,
+// Mimir, Thanos, VictoriaMetrics and others. It knows the protocol, version 1, alone.
 package remotewrite
 
 import (
@@ -18,8 +17,7 @@ const (
 	Native // a histogram in one sample
 )
 
-// Series is one time series. It has samples or, if it is of kind Native, histograms; both in
-// the order of time.
+// Series is a time series of samples or, if of kind Native, histograms, in the order of time.
 type Series struct {
 	Name       string
 	Kind       MetricType
@@ -102,8 +100,7 @@ func (h *Histogram) native() nativeHistogram {
 		Deltas: deltas, At: h.At}
 }
 
-// spans are the buckets as the protocol has them: runs, and each count as the difference
-// from the one before.
+// spans are the buckets as the protocol has them: runs, and counts as differences.
 func (h *Histogram) spans() (spans []span, deltas []int64) {
 	next, before := 0, int64(0)
 	for k, i := range slices.Sorted(maps.Keys(h.Buckets)) {

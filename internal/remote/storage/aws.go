@@ -90,7 +90,7 @@ func (w *aws) find(ctx context.Context) (*credentials.Credentials, error) {
 	c := credentials.New(s)
 	v, err := c.GetWithContext(&credentials.CredContext{Client: w.client, Context: ctx})
 	if err == nil && v.AccessKeyID == "" {
-		err = errors.New("the answer has no key")
+		err = errors.New("the response has no key")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.from, hushed(err))
@@ -212,8 +212,7 @@ func (w *aws) container() source {
 	return source{"credentials of the container's agent", &credentials.IAM{Client: w.client}}
 }
 
-// machineTime is how long the metadata server of a machine may take: elsewhere than at
-// Amazon nobody answers.
+// machineTime is how long a machine's metadata server may take: outside Amazon there is none.
 const machineTime = 2 * time.Second
 
 // machine asks the metadata server of the machine, never through a proxy.

@@ -77,8 +77,7 @@ func (s *GCS) put(ctx context.Context, key, file string) (existed bool, err erro
 	return false, gcsRefused(status, body)
 }
 
-// Check begins a resumable upload, which takes the same permission as Put, and leaves it at
-// that: nothing is stored.
+// Check begins a resumable upload, which takes the same permission as Put, and stores nothing.
 func (s *GCS) Check(ctx context.Context, key string) error {
 	_, err := persist(ctx, func() (bool, error) { return false, s.check(ctx, key) })
 	return err

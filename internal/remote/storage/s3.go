@@ -120,8 +120,7 @@ func (b below) RoundTrip(req *http.Request) (*http.Response, error) {
 // URL names a key.
 func (s *S3) URL(key string) string { return "s3://" + s.bucket + "/" + key }
 
-// Put copies a file unless its key is taken. Larger files go in parts, where the store
-// knows such uploads.
+// Put copies a file unless its key is taken. Larger files go in parts, if the store can.
 func (s *S3) Put(ctx context.Context, key, file string) (existed bool, err error) {
 	there, err := s.there(ctx, key)
 	if there || err != nil {
@@ -168,8 +167,7 @@ func (s *S3) Check(ctx context.Context, key string) error {
 	return nil // what it refuses here it may not let anyone break off
 }
 
-// there reports whether a key is taken. A server that hides what is not there has
-// refused, and is told to take the file.
+// there reports whether a key is taken. A refusal may hide what is not there: the file is sent.
 func (s *S3) there(ctx context.Context, key string) (bool, error) {
 	for moved := false; ; moved = true {
 		_, err := s.core.StatObject(ctx, s.bucket, key, minio.StatObjectOptions{})

@@ -21,8 +21,8 @@ import (
 
 // Store is a place in a bucket.
 type Store interface {
-	// Put copies a file to a key unless there is one already. What fails for a reason that
-	// may pass is tried again.
+	// Put copies a file to a key unless that is taken. What fails for a passing reason is tried
+	// again.
 	Put(ctx context.Context, key, file string) (existed bool, err error)
 	// Check makes sure that Put would be allowed, and leaves nothing behind.
 	Check(ctx context.Context, key string) error
@@ -89,8 +89,7 @@ func (p location) key(name string) string {
 // Wanted reports whether a plan wants anything copied.
 func Wanted(out *plan.Output) bool { return out.S3.Bucket != "" || out.GCS.Bucket != "" }
 
-// places are the stores of the buckets that a plan names. what says what does not happen
-// where that is impossible.
+// places are the stores of a plan's buckets. what says what does not happen where that fails.
 func places(ctx context.Context, out *plan.Output, o Options, what string) (all []location, errs []error) {
 	add := func(p location, bucket string, err error) {
 		if err != nil {
@@ -110,8 +109,7 @@ func places(ctx context.Context, out *plan.Output, o Options, what string) (all 
 	return all, errs
 }
 
-// Check makes sure, before a run, that what it will write can be copied to the buckets that
-// a plan names. It leaves nothing there.
+// Check makes sure, before a run, that a plan's buckets can be written to. It leaves nothing there.
 func Check(ctx context.Context, out *plan.Output, o Options) error {
 	o = o.filled()
 	all, errs := places(ctx, out, o, "nothing could be copied to")
@@ -134,8 +132,7 @@ func Copy(ctx context.Context, out *plan.Output, files []File, o Options) error 
 	return errors.Join(errs...)
 }
 
-// mostRefused is after how many files that a store refused for good the rest is not
-// tried: it would refuse them all.
+// mostRefused is after how many files refused for good the rest is not tried.
 const mostRefused = 3
 
 func (p location) copy(ctx context.Context, files []File, log io.Writer) []error {

@@ -17,8 +17,7 @@ const (
 	alikeTime     = 3 * time.Second
 )
 
-// SameFailure watches for stages whose requests all fail in the same way. It is a fold of all
-// workers at once.
+// SameFailure watches for stages whose requests all fail in the same way, as a fold of all workers.
 type SameFailure struct {
 	stop  func(reason record.StopReason)
 	stage atomic.Int64 // the current one; watched while open

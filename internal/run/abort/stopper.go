@@ -1,6 +1,5 @@
-// Package abort ends a run before its time: because its user asks for that, because too many
-// requests fail, or because all of them fail in the same way. What a plan describes itself
-// is in run/breaker.
+// Package abort ends a run early: because its user asks for that, or too many requests fail, or all
+// in the same way. What a plan describes itself is in run/breaker.
 package abort
 
 import (
@@ -66,8 +65,7 @@ func (b Stopper) Forward(stage Stopper) (end func(measured record.StopReason)) {
 	}
 }
 
-// Error is an error that ended a run before its time. The result beside it is of what had been
-// measured by then.
+// Error is an error that ended a run early. The result beside it is of what was measured by then.
 type Error struct{ Err error }
 
 // Error implements error.

@@ -58,8 +58,7 @@ func New(list []plan.Breaker, open func(reason record.StopReason)) (*Set, error)
 	return s, nil
 }
 
-// Add takes a decoded record into account. One that this program broke off itself says
-// nothing about the server.
+// Add counts a decoded record. One that this program broke off says nothing about the server.
 func (s *Set) Add(rec *record.Record) {
 	if f := rec.Failure; f != nil && f.Class.EndedHere() {
 		return

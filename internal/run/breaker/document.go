@@ -6,9 +6,9 @@ import (
 	"github.com/inferometer/inferometer/internal/record"
 )
 
-// document is a finished request as expressions see it: the fields under which a life cycle
-// report has a request, and "latency", "status" and "model" beside them. Moments are
-// seconds of the run. What is not known is not there.
+// document is a finished request as expressions see it: the fields of a life cycle report's
+// request, and "latency", "status" and "model". Times are seconds of the run. What is not known is
+// left out.
 func document(rec *record.Record) map[string]any {
 	doc := map[string]any{
 		"stage_id": float64(rec.Stage), "scheduled_time": rec.Due.Seconds(), "end_time": rec.End.Seconds(),

@@ -48,8 +48,8 @@ func (s *Sampler) read() record.Health {
 	return h
 }
 
-// Cores is how many cores this process may use: those that Go runs on, less where
-// the system grants only a share of them.
+// Cores is how many cores this process may use: those of Go, or a lesser share that the system
+// grants.
 func Cores() float64 {
 	n := float64(runtime.GOMAXPROCS(0))
 	if quota, ok := cpuQuota(); ok {

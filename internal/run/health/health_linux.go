@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// runQueueWait is how long the threads of this process have been ready to run
-// without a core to run on.
+// runQueueWait is how long threads of this process were ready to run without a core.
 func runQueueWait() time.Duration {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 const (
 	// tick is how often a Watchdog looks at the clock.
 	tick = 10 * time.Millisecond
-	// Standstill is the shortest pause that counts. On a machine with other work a
-	// program waits for a core for a tenth of a second at times; that is seen in what it
-	// was late for.
+	// Standstill is the shortest pause that counts. On a busy machine a program waits a tenth of a
+	// second for a core at times, which shows in what was late.
 	Standstill = 250 * time.Millisecond
 )
 
@@ -58,8 +57,7 @@ func (w *Watchdog) poll() {
 	w.last = now
 }
 
-// Pauses is the time in pauses so far, and the longest of those that ended since Take was
-// called last.
+// Pauses is the time in pauses so far, and the longest that ended since the last Take.
 func (w *Watchdog) Pauses() (total, longest time.Duration) {
 	w.poll()
 	w.mu.Lock()

@@ -41,8 +41,7 @@ type Kit struct {
 	Tokenizers TokenizerFinder
 	// Getenv looks variables up: the API key's, and those that name proxies.
 	Getenv func(string) string
-	// Ready are prompts that were made ahead, for a run of the plan that they are of; nil:
-	// the run makes its own.
+	// Ready are prompts made ahead, for a run of their plan; nil: the run makes its own.
 	Ready *Prompts
 	// Server tokenizes as the server under test does, for prompts that are cut by it; nil means it is not asked.
 	Server prompt.TokenServer
@@ -144,8 +143,7 @@ func (k Kit) Tokenizer(ctx context.Context, p *plan.Plan, log message.Log) (*loa
 	return k.Tokenizers(ctx, plan.TokenizerBuiltin, "", p.Limits)
 }
 
-// templateOptions are what a server renders the chat template with, given the fields that
-// the plan adds to every body.
+// templateOptions are what a server renders the chat template with, given the plan's extra fields.
 func templateOptions(p *plan.Plan, found *loader.Found) chat.Options {
 	o := chat.Options{Special: found.Chat.Special, AddGenerationPrompt: true}
 	if add, ok := p.Target.Body["add_generation_prompt"].(bool); ok {
@@ -172,8 +170,8 @@ func specials(p *plan.Plan, found *loader.Found) int {
 // PageFactory makes what reads one of the pages of metrics that a plan names.
 type PageFactory func(p *plan.Plan, page int, o endpoint.Options) probe.Page
 
-// newPage gives the API key to the servers under test alone, and asks no other machine from the
-// addresses that reach them.
+// newPage gives the API key to the servers under test alone, and asks only them from their
+// addresses.
 func newPage(p *plan.Plan, page int, o endpoint.Options) probe.Page {
 	address := p.Pages()[page]
 	opt := prometheus.PageOptions{Now: o.Clock.Now, TLS: o.TLS}

@@ -28,9 +28,8 @@ type Prompts struct {
 	Notes []string // worth telling the user
 }
 
-// Prompts makes the source of a plan's prompts. With the model's own tokenizer, prompts
-// of a chat are counted with its template around them, as the server counts. It ends when
-// ctx does.
+// Prompts makes the source of a plan's prompts, which ends when ctx does. The model's own tokenizer
+// counts chats in its template, as the server does.
 func (k Kit) Prompts(ctx context.Context, p *plan.Plan, found *loader.Found) (Prompts, error) {
 	if k.Ready != nil {
 		return *k.Ready, nil
@@ -115,8 +114,8 @@ func until[T any](ctx context.Context, construct func() (T, error)) (T, error) {
 	}
 }
 
-// fields reports whether fields of a line of prompts can go with its request. A shaped one has
-// those of its form alone.
+// fields reports whether a line's fields can go with its request. A shaped one has its form's
+// alone.
 func fields(t *plan.Target) bool {
 	return !t.Shaped() && (t.Protocol == plan.ProtocolOpenAI || t.Protocol == plan.ProtocolAnthropic)
 }

@@ -39,8 +39,7 @@ func (k Kit) add(ctx context.Context, p *plan.Plan, found *loader.Found, out *Pr
 			return err
 		}
 	}
-	// The media of a batch are those of its texts; of shaped requests they are counted for
-	// the request as a whole.
+	// A batch's media are its texts'; of shaped requests they are counted for the whole.
 	whole := p.Target.Shaped()
 	if !whole {
 		out.illustrate(p)

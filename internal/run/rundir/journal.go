@@ -8,8 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/result/build"
 )
 
-// Journal takes down what a run comes to know besides its requests: for its result, and in
-// its record file where there is one.
+// Journal takes down what a run finds out besides its requests, for its result and its record file.
 type Journal struct {
 	plan   *plan.Plan
 	Writer *Writer // nil means nothing is kept
@@ -87,8 +86,7 @@ func (l *Journal) AddPower(p record.Power) {
 	l.Facts.AddPower(l.plan, &p)
 }
 
-// AddSession notes how a recorded session was played, for many at once. The collector writes
-// it to the record file.
+// AddSession notes how a recorded session was played, concurrently. The collector writes it down.
 func (l *Journal) AddSession(m record.SessionSummary) {
 	l.several.Lock()
 	defer l.several.Unlock()

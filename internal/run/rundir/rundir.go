@@ -30,8 +30,8 @@ func Records(p *plan.Plan) record.File {
 	return record.File{Path: filepath.Join(p.Output.Dir, RecordsFile), Most: int64(p.Limits.Record)}
 }
 
-// Locate is the output directory of the one run that a directory holds, which may be itself; ours
-// is false where there is none.
+// Locate is the output directory of the one run that a directory holds, or is; !ours: there is
+// none.
 func Locate(dir string) (found string, ours bool) {
 	if _, err := os.Stat(filepath.Join(dir, PlanFile)); err == nil {
 		return dir, true
@@ -42,8 +42,7 @@ func Locate(dir string) (found string, ours bool) {
 	return dir, false
 }
 
-// Check makes sure that a directory holds nothing yet, or nothing but a run that may
-// be replaced; it need not be there.
+// Check makes sure that a directory is missing or empty, or holds only a run that may be replaced.
 func Check(dir string, replace bool) error {
 	if dir == "" {
 		return nil

@@ -152,8 +152,7 @@ func (o *Writer) Finish(res *result.Result) error {
 	if o.passing {
 		return o.err
 	}
-	// A disk that is full for the records may be so for the reports: each that is not there
-	// is told of.
+	// A disk full for the records may be so for the reports: each missing one is told of.
 	return errlist.Distinct(errors.Join(o.err,
 		writeReport(filepath.Join(o.dir, ResultFile), res, jsonreport.Write),
 		writeReport(filepath.Join(o.dir, SummaryFile), res, csvreport.Write)))

@@ -60,8 +60,7 @@ type estimate struct {
 	belief        *posterior
 }
 
-// together is how many intervals make one that ends a search: that after the last level, and
-// those after the ones before it.
+// together is how many intervals make one that ends a search: those after the last levels.
 const together = 3
 
 // estimate works out the capacity from levels of which some meet the objectives and some do not.
@@ -213,8 +212,8 @@ const (
 	longest = 24 * 3600
 )
 
-// needs is about how long a search takes that knows the capacity within what is asked for: twice as
-// well takes four times as long.
+// needs is about how long a search takes to know the capacity as well as asked: twice as well takes
+// fourfold.
 func (s *Search) needs(levels []Trial, a *Result) float64 {
 	spent := 0.0
 	for i := range levels {

@@ -15,15 +15,15 @@ type Objective struct {
 	Figure string  `json:"figure"`    // ttft.p99
 	Bound  float64 `json:"bound"`
 	Unit   string  `json:"unit"`
-	// Allowed is the share of samples that may be on the wrong side of the bound; 0: the mean is
-	// compared with it.
+	// Allowed is the share of samples that may be on the bound's wrong side; 0: the mean is
+	// compared.
 	Allowed float64 `json:"allowed,omitempty"`
 	Above   bool    `json:"above,omitempty"` // the figure must be above the bound, not below
 	Least   int64   `json:"-"`               // samples without which the figure says little
 }
 
-// Batch is what a part of a level's time showed of an objective: samples in the order in which
-// their requests fell due.
+// Batch is what a part of a level's time showed of an objective: samples in the order of their due
+// times.
 type Batch struct {
 	N   float64 // samples
 	Bad float64 // those on the wrong side of the bound
@@ -61,8 +61,8 @@ const (
 	Recovery = "recovery"
 	// Hold is the answer, held for a while before it is given.
 	Hold = "hold"
-	// Overload is more than the server keeps up with, right before a hold: what it has saved up for
-	// bursts is used up then.
+	// Overload is more than the server keeps up with, right before a hold: it uses up reserves for
+	// bursts.
 	Overload = "overload"
 	// Repeat is the level before it once more: this client was in trouble then, and it does not count.
 	Repeat = "repeat"
@@ -86,8 +86,8 @@ type Trial struct {
 	Seen     []Observation `json:"objectives"`        // in the order of the objectives
 	Met      string        `json:"met"`               // of all objectives together
 
-	// Trouble is what was wrong with this client, where it could be the reason for what was seen; the
-	// level is then run again.
+	// Trouble is what was wrong with this client and may have caused what was seen; the level is
+	// run again.
 	Trouble string `json:"-"`
 	// Pace are answers per second, by parts of the level.
 	Pace []float64 `json:"-"`

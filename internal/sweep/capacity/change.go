@@ -9,8 +9,8 @@ const (
 	// changeOdds is the logarithm of how much likelier levels are to be those of two servers, one after
 	// the other, than those of one, for it to be said that the server changed.
 	changeOdds = 9
-	// between is how many times as much as parts of a level levels differ, at least, for reasons
-	// that last longer than a level.
+	// between is how many times as much as its parts levels differ, for reasons that last longer
+	// than one.
 	between = 3
 	// overOdds bounds what a level tells that the server did not keep up with.
 	overOdds = 12

@@ -106,8 +106,7 @@ func (s *Search) warmed(st *story, l *Trial) string {
 	return ""
 }
 
-// unsettled reports whether the server changed and was seen for too short a time since to tell that
-// it does so no more.
+// unsettled reports whether the server changed, too short ago to tell that it does so no more.
 func (st *story) unsettled() bool {
 	seconds := 0.0
 	for i := range st.counts {

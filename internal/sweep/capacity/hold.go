@@ -15,8 +15,8 @@ const (
 	coarsely = 1.5
 	// stepDown is by how much less is tried after a hold that was not met.
 	stepDown = 0.96
-	// margin is the part of the lowest load at which it broke that a server is taken to hold that does
-	// not recover by itself.
+	// margin is what a server that does not recover is taken to hold, as a part of the lowest load
+	// that broke it.
 	margin = 0.77
 	// tenMinutes is for how long a load is to be held, in seconds, of a server that breaks suddenly; surely
 	// is the chance with which it is, hardly that with which it is at the upper end of the interval.
@@ -129,8 +129,7 @@ func (s *Search) stood(l *Trial) bool {
 	return late.Met != No || late.bad < 2
 }
 
-// believed reports whether a load that was held is still likely to be met, with what its level has
-// shown.
+// believed reports whether a load that was held is still likely to be met, as its level shows.
 func (s *Search) believed(levels []Trial, load float64) bool {
 	lo, hi := bracket(levels)
 	return lo == nil || hi == nil || load <= s.after(levels).belief.quantile(doubtful)

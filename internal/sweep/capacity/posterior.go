@@ -59,8 +59,7 @@ func logit(p float64) float64 { return math.Log(p / (1 - p)) }
 
 func clip(v, lo, hi float64) float64 { return min(max(v, lo), hi) }
 
-// evidence is what a level says of an objective, worked out once for all curves that it is held
-// against.
+// evidence is what a level says of an objective, worked out once for all curves.
 type evidence struct {
 	load    float64 // in logarithms
 	n       float64 // samples
@@ -114,8 +113,7 @@ func (o *Objective) odds() *odds {
 	return t
 }
 
-// deviance is how badly a level fits a curve that is at the distance d from the bound there, in
-// log odds.
+// deviance is how badly a level fits a curve at the distance d from the bound, in log odds.
 func (t *odds) deviance(e *evidence, d, clumping float64) float64 {
 	eta := clip(t.at+d, t.lo, t.hi)
 	k := int((eta-t.lo)/t.step + 0.5)
@@ -273,8 +271,7 @@ func element[T any](list []T, i int) *T {
 	return nil
 }
 
-// posterior is what is known of the capacity: the lowest load at which one of the objectives is
-// no longer met.
+// posterior is what is known of the capacity: the lowest load at which an objective is missed.
 type posterior struct {
 	grid   grid
 	above  []float64 // the chance that it is above each load, if the objectives know nothing of one another
@@ -291,8 +288,8 @@ func (s *Search) believe(levels []Trial) *posterior {
 	return s.posterior(levels, newGrid(lo, hi, fine))
 }
 
-// posterior works out the chances for each load of a grid. Levels that the server does not keep up
-// with are above the capacity.
+// posterior works out the chances for each load of a grid. Levels not kept up with are above the
+// capacity.
 func (s *Search) posterior(levels []Trial, g grid) *posterior {
 	b := &posterior{grid: g, above: slices.Repeat([]float64{1}, len(g)), alike: slices.Repeat([]float64{1}, len(g))}
 	for _, j := range s.limiting(levels) {
@@ -340,8 +337,7 @@ func (s *Search) spotless(levels []Trial, j int) bool {
 	})
 }
 
-// overMargin is how far a load that the server did not keep up with may be below its capacity,
-// by chance.
+// overMargin is how far a load not kept up with may be below the capacity, by chance.
 const overMargin = 0.01
 
 // join takes in where another objective is no longer met.

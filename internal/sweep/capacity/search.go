@@ -40,16 +40,15 @@ const (
 	refined, steadily = 30, 20
 	// parts: while the knee is looked for, no level takes more than such a part of the time.
 	parts = 15
-	// roughly is how long such a level takes at most, in seconds: more is not needed to see that the
-	// knee is far.
+	// roughly is how long such a level takes at most, in seconds: enough to see that the knee is
+	// far.
 	roughly = 20
-	// settling is the share of a level that goes before its measured part: a queue does not stand
-	// at once where it will.
+	// settling is the share of a level before its measured part: a queue takes its time to settle.
 	settling = 0.2
 	// closely is how far from the likeliest capacity levels are among those that tell most of it.
 	closely = 0.06
-	// mostRepeats is how often a level is repeated because of this client, and allRepeats how often
-	// that happens in a search.
+	// mostRepeats is how often a level is repeated because of this client, allRepeats that in a
+	// search.
 	mostRepeats, allRepeats = 2, 10
 	// MostLevels bounds the search.
 	MostLevels = 60
@@ -117,8 +116,8 @@ func (s *Search) again(levels []Trial) (NextLevel, bool) {
 	return step, true
 }
 
-// probe is the next level that looks for the capacity; false: enough is known of it, or there is
-// no more time than to hold it.
+// probe is the next level that looks for the capacity; false: enough is known, or time is left only
+// to hold it.
 func (s *Search) probe(st *story, run int, spent float64) (NextLevel, bool) {
 	levels, left := st.counts, s.Seconds-s.reserve()-spent
 	if run >= MostLevels-mostHolds || st.held != nil || len(st.failed) > 0 || s.flat(levels) != nil {
@@ -144,8 +143,8 @@ func (s *Search) probe(st *story, run int, spent float64) (NextLevel, bool) {
 	return step, true
 }
 
-// next is the load of the next level; known is what is known of the capacity, nil where that is
-// only where it is not.
+// next is the load of the next level; known is what is known of the capacity, nil: only where it is
+// not.
 func (s *Search) next(levels []Trial) (load float64, known *estimate, ok bool) {
 	if len(levels) == 0 {
 		return s.tidy(s.Start), nil, true

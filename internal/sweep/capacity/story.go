@@ -53,8 +53,8 @@ const (
 	higher = 1.08
 )
 
-// contradict reports whether a load was met that is higher than one that was missed, or the same,
-// beyond chance.
+// contradict reports whether a load was met as high as one that was missed, or higher, beyond
+// chance.
 func contradict(met, missed *Trial) bool {
 	if missed.Met != No || met.Met == No || met.blank || met.bad > -0.5 {
 		return false
@@ -278,8 +278,7 @@ func endedBadly(l *Trial) bool {
 	return false
 }
 
-// breaks reports whether the server is one that breaks suddenly: how long it holds a load is then a
-// matter of chance.
+// breaks reports whether the server breaks suddenly: how long it holds a load is then chance.
 func (s *Search) breaks(st *story) bool {
 	n := 0
 	for i := range st.counts {

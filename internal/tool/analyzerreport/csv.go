@@ -132,8 +132,7 @@ func gpuCell(list []record.GPU, part gpuPart) string {
 	return b.String()
 }
 
-// parts are the average times of what a request goes through inside a model, as cells, and
-// together.
+// parts are the average times of a request's parts inside a model, as cells, and together.
 func parts(m *record.ModelStats, cache bool) (cells []string, inside time.Duration) {
 	list := []record.CountTime{m.Queue, m.ComputeInput, m.ComputeInfer, m.ComputeOutput}
 	if cache {
@@ -184,8 +183,7 @@ func ComposingName(file string, m *record.ModelStats) string {
 	return filepath.Join(filepath.Dir(file), m.Name+"_v"+m.Version+"."+filepath.Base(file))
 }
 
-// Composing are the models that the levels' model is made of, each once, but not what those are
-// made of.
+// Composing are the models that the levels' model is made of, each once, and not their parts.
 func Composing(levels []LevelReport) []record.ModelStats {
 	var out []record.ModelStats
 	for i := range levels {

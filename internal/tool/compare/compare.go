@@ -84,8 +84,7 @@ func compared(env tool.Env, action *args.CompareAction, tools []tool.Tool) int {
 	return code
 }
 
-// Show compares sides as an action says, prints the comparison, writes its files and gives the
-// exit code.
+// Show compares sides, prints the comparison, writes its files and gives the exit code.
 func Show(env tool.Env, action *args.CompareAction, sides []compare.Side) (code int, err error) {
 	c, err := comparisonOf(env, action, sides)
 	if err != nil {

@@ -51,8 +51,7 @@ func open(path string) (*document, error) {
 	return d, nil
 }
 
-// importRun makes an output directory of a file that has all requests of all benchmarks: a
-// stage for each.
+// importRun makes an output directory of a file with all requests of all benchmarks: a stage each.
 func importRun(env tool.Env, from tool.From, dir string) (*tool.Imported, error) {
 	d, err := open(from.Path)
 	if err != nil || d == nil || !d.complete() {

@@ -8,8 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/importer"
 )
 
-// stats is a request as the file has it: in the layout since 0.5, and with what 0.3 and 0.4
-// call the same.
+// stats is a request as the file has it, since 0.5, or in 0.3 and 0.4 by other names.
 type stats struct {
 	Info         info     `json:"info"`
 	Old          info     `json:"scheduler_info"` // up to 0.4

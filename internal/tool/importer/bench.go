@@ -222,7 +222,7 @@ func (b *Bench) Requests(stage int, from time.Duration, seq int64, due bool,
 			if i < len(b.Errors) {
 				message = b.Errors[i]
 			}
-			r.Failure = Failure(0, "no answer", message, r.End)
+			r.Failure = Failure(0, "no response", message, r.End)
 		} else {
 			b.stream(i, r)
 		}

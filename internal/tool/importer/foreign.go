@@ -1,6 +1,5 @@
-// Package importer is what the readers of other tools' files have in common: how single
-// requests become records, loads a plan, and failures a class; and how a file is told by what
-// is in it.
+// Package importer is what readers of other tools' files share: how requests become records, loads
+// a plan, and failures a class; and how a file is told by its content.
 package importer
 
 import (
@@ -28,8 +27,7 @@ type Request struct {
 
 	Due, Sent, End time.Duration
 	Held           time.Duration // how long it waited for a place behind Due
-	// Events are when something with tokens came; of a response that was not
-	// streamed there are none.
+	// Events are when something with tokens came; an unstreamed response has none.
 	Events []time.Duration
 	Each   bool // there was one token in each
 	Sparse bool // Events are the first and the last alone
@@ -216,8 +214,8 @@ const (
 	mostAtOnce = 1 << 20
 )
 
-// Rate is how many requests there were in a second, for a load that is not stated: to four
-// digits, so that it reads as one.
+// Rate is requests per second, for a load that is not stated: to four digits, so that it reads as
+// one.
 func Rate(requests int64, seconds float64) float64 {
 	rate := float64(requests) / seconds
 	digits := math.Pow(10, 3-math.Floor(math.Log10(rate)))
@@ -237,8 +235,7 @@ func Seconds(s float64) time.Duration {
 
 const mostSeconds = 4e9
 
-// Ranks says at which place each of the values stands when they are sorted; equal ones keep
-// their order.
+// Ranks says each value's place among the sorted; equal ones keep their order.
 func Ranks[T int64 | float64 | time.Duration](values []T) []int64 {
 	order := make([]int, len(values))
 	for i := range order {
@@ -265,7 +262,7 @@ func Window(by string, theirs, ours float64) string {
 	if theirs <= 0 || ours <= 0 || theirs/ours > 0.9999 && theirs/ours < 1.0001 {
 		return ""
 	}
-	return fmt.Sprintf("%s divides its rates by %.4g s; ours are over the %.4g s from the first request sent to the last answer.", by, theirs, ours)
+	return fmt.Sprintf("%s divides its rates by %.4g s; ours are over the %.4g s from the first request sent to the last response.", by, theirs, ours)
 }
 
 // Noted adds a note on one of several runs, if there is something to say.

@@ -62,8 +62,7 @@ func ReadHead(path string) (*Head, error) {
 	return h, nil
 }
 
-// Files are the heads of a file, or of those in a directory whose names end in one of the
-// given ways.
+// Files are the heads of a file, or of those in a directory with one of the given endings.
 func Files(path string, ends ...string) ([]*Head, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -128,8 +128,7 @@ func (s *Summary) Figures() Figures {
 // Value is the average of a metric; 0: there is none.
 func (s *Summary) Value(tag string) float64 { return s.Metrics[tag]["avg"] }
 
-// scale is by what a figure is multiplied that has this unit: times are in milliseconds, and
-// shares are not in percent.
+// scale is what figures of this unit are multiplied by: times are in ms, shares not in percent.
 func scale(unit string) float64 {
 	switch unit {
 	case "ns":

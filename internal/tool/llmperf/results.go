@@ -54,8 +54,7 @@ func writeResults(name string, levels []report.LevelReport, records record.File,
 	return nil
 }
 
-// requests are those of a stage, in the order of the prompts; places nil means in the order in
-// which they were sent.
+// requests are those of a stage, in the order of the prompts; places nil: in the order sent.
 func requests(records record.File, stage int, places map[uint64][]int, faithful bool) ([]report.Request, error) {
 	byPlace := map[int]report.Request{}
 	err := records.Requests(func(rec *record.Record) error {

@@ -1,5 +1,5 @@
-// Package llmperf does what a command line of llm_perf asks for: it runs the plan and
-// prints its levels in that tool's shape.
+// Package llmperf carries out llm_perf's command lines: it runs the plan and prints levels as that
+// tool.
 package llmperf
 
 import (

@@ -36,8 +36,7 @@ type Experiment struct {
 	Load     Load      `json:"experiment"`
 	Requests []Request `json:"requests"`
 	Windows  []uint64  `json:"window_boundaries"`
-	// Failed are requests that came to no answer. Perf Analyzer ends at the first of them
-	// and writes no file.
+	// Failed are requests without a response. Perf Analyzer ends at the first and writes no file.
 	Failed []Request `json:"failed_requests,omitempty"`
 }
 
@@ -213,8 +212,7 @@ func (e *Experiment) Averages() Averages {
 // since is the time between two times; times in the wrong order are one.
 func since(after, before uint64) uint64 { return after - min(after, before) }
 
-// First is the mean time from a request to its first response, in seconds. There must be
-// a request.
+// First is the mean time from a request to its first response, in seconds.
 func (a *Averages) First() float64 { return float64(a.first) / float64(a.Requests) / 1e9 }
 
 // Gap is the mean time between two adjacent responses, in seconds. There must be a gap.

@@ -128,8 +128,8 @@ func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 		for at < len(rec.Marks)-1 && rec.Marks[at].Off < e.End {
 			at++
 		}
-		// What begins a response is taken for its first chunk of text: a comment or
-		// the closing mark would be none.
+		// What begins a response counts as its first chunk of text, but for a comment or the
+		// closing mark.
 		first := from == to
 		if at != mark || !first && !isChunk(rec.Body[from:to]) {
 			flush()
@@ -144,8 +144,8 @@ func FromOpenAI(rec *record.Record, start int64, inputs Fields) Request {
 	return r
 }
 
-// addDecoded adds the responses of an answer whose bytes were not kept: they are made again of
-// its text.
+// addDecoded adds the responses of a request whose bytes were not kept: they are made again of its
+// text.
 func (r *Request) addDecoded(rec *record.Record, start int64) {
 	form := `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":%s}}]}`
 	if rec.Streamed {

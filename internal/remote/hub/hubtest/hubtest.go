@@ -1,7 +1,6 @@
-// Package hubtest is a stand-in for the Hugging Face hub, for tests. It answers as
-// the real one does in what matters to a client: commits, ETags, large files on
-// another host, gated and missing repositories, byte ranges. It can be told to
-// fail in the ways that networks do.
+// Package hubtest is a stand-in for the Hugging Face hub, for tests. It has what matters to a
+// client: commits, ETags, large files on another host, gated and missing repositories, byte ranges.
+// It can fail as networks do.
 package hubtest
 
 import (
@@ -74,8 +73,8 @@ func (s *Server) Fault(f func(w http.ResponseWriter, r *http.Request) bool) {
 	s.fault = f
 }
 
-// Asked returns what was asked for since the last call: method, host (hub or
-// content), path, range and whether a token came along.
+// Asked returns what was asked since the last call: method, host (hub or content), path, range,
+// token or none.
 func (s *Server) Asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -93,8 +93,7 @@ func between(s *compare.CapacitySide) string {
 	return number.Value(*s.Lo, "") + " to " + number.Value(*s.Hi, "")
 }
 
-// apart says how far a side is from the first: the word for it, the difference, and what else there
-// is to say.
+// apart says how far a side is from the first: the word, the difference, and what else there is.
 func apart(c *compare.Comparison, r *compare.CapacityRow) string {
 	text := r.Verdict
 	if text == compare.NoneSeen {

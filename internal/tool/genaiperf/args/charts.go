@@ -184,8 +184,8 @@ func decodeKnown(node *yaml.Node, c *Chart) error {
 	return node.Decode(c)
 }
 
-// CompareDir is where the charts of several runs go, and ChartsFile is the name of the
-// file in it that describes them.
+// CompareDir is where the charts of several runs go, and ChartsFile the file in it that describes
+// them.
 const (
 	CompareDir = "compare"
 	ChartsFile = "config.yaml"

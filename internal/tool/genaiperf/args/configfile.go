@@ -17,8 +17,7 @@ import (
 // usualConfig is the name of the file that create-template writes.
 const usualConfig = "genai_perf_config.yaml"
 
-// config puts what a config file says under what the command line says, and makes the
-// command that of the file's sections.
+// config puts a config file under the command line, and makes the command that of its sections.
 func (v *values) config(read func(name string) ([]byte, error)) {
 	name := v.text("file", "")
 	if name == "" {
@@ -271,8 +270,7 @@ func (r *configReader) named(n *yaml.Node, path, flag string, typed bool) {
 	})
 }
 
-// analyze reads the sweep: one parameter with start and stop, or a step too, or a list.
-// It reports whether there is one.
+// analyze reads the sweep, if any: one parameter with start, stop and perhaps a step, or a list.
 func (r *configReader) analyze(n *yaml.Node) bool {
 	found := false
 	r.pairs(n, "analyze", func(key string, k, n *yaml.Node) {

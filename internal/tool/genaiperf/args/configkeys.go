@@ -49,8 +49,7 @@ var configKeys = sync.OnceValue(func() (all []setting) {
 	return all
 })
 
-// TemplateText is the config file that create-template writes, with comments on the keys where
-// they are asked for.
+// TemplateText is the config file that create-template writes, with comments if asked for.
 func TemplateText(comments bool) string {
 	if comments {
 		return string(template)

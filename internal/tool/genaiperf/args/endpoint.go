@@ -102,8 +102,7 @@ func (s *Settings) Plain() bool {
 	return slices.Contains([]string{"embeddings", "rankings", "nvclip", "image_retrieval", "template"}, s.EndpointType)
 }
 
-// Media reports whether requests are chats that may hold images and sound; vision is
-// multimodal by its name of before.
+// Media reports whether requests are chats that may hold images and sound; vision is an older name.
 func (s *Settings) Media() bool { return s.EndpointType == "multimodal" || s.EndpointType == "vision" }
 
 // Pictures reports whether requests may hold images.

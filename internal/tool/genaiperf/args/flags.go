@@ -20,8 +20,7 @@ const (
 	floats // one or more numbers
 )
 
-// The releases that a flag belongs to, as bits. What came between 24.04 and the last
-// release is counted with the last.
+// The releases that a flag belongs to, as bits. Those after 24.04 count as the last.
 const (
 	in2403 = 1 << iota
 	in2404

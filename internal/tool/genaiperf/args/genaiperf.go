@@ -71,8 +71,7 @@ type Settings struct {
 	ToldInterval time.Duration
 	Warmup       int
 	Stability    float64 // percent
-	// before is what the settings were ahead of what follows "--", which reports repeat;
-	// nil means nothing does.
+	// before is the settings, which reports repeat, ahead of what follows "--"; nil: nothing does.
 	before *Settings
 
 	InputMean, InputStddev   int
@@ -120,8 +119,7 @@ type Settings struct {
 	CheckpointDir string
 	Sweep         Sweep // that the run is a level of
 
-	// Dir is where all files go; the parent of it, "artifacts" or what the user gave
-	// in its place, is Artifacts.
+	// Dir is where all files go; its parent, "artifacts" or what the user gave, is Artifacts.
 	Dir, Artifacts string
 	ExportFile     string // name of the file of all requests, within Dir
 	InputsFile     string // name of the file of all prompts, within Dir
@@ -155,8 +153,8 @@ type Extra struct {
 	Value any
 }
 
-// Objective is what a good request keeps to: at most so many ms, or, of a throughput,
-// at least so much per second.
+// Objective is a good request's: at most so many ms, or, of a throughput, at least so much per
+// second.
 type Objective struct {
 	Metric string
 	Value  float64
@@ -194,8 +192,7 @@ func (r Parser) Parse(args []string) (*Action, error) {
 	return a, err
 }
 
-// loads is how many flags there are of those that exclude each other; a sweep of one wins over
-// the flag.
+// loads is how many flags there are that exclude each other; a sweep of one wins over it.
 func (v *values) loads() int {
 	n := 0
 	for _, key := range []string{"concurrency", "request-rate", "fixed-schedule"} {

@@ -88,8 +88,7 @@ func (b *builder) fitting() {
 	b.faultIf(s.Template == "", "--endpoint-type template", "the template is missing", "give --extra-inputs payload_template:FILE")
 }
 
-// syntheticFiles checks the names of files that are generated. Only those of rankings mean
-// anything.
+// syntheticFiles checks the names of generated files, of which only rankings' mean anything.
 func (b *builder) syntheticFiles() {
 	s := &b.a.Settings
 	names := slices.Sorted(slices.Values(s.SyntheticFiles))

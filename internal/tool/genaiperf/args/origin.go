@@ -5,8 +5,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// origins are the keys of a plan and the flags that they come from, the longer of two
-// that begin alike first.
+// origins are a plan's keys and the flags that they come from, longer ones first.
 func origins() [][2]string {
 	return [][2]string{
 		{"target.urls", "url"}, {"target.headers", "header"}, {"target.api_key", "header"}, {"target.model", "model"}, {"target.path", "endpoint"}, {"target.endpoint", "endpoint-type"},

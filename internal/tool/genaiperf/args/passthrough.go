@@ -41,10 +41,9 @@ type passing struct {
 	probes  plan.Probes
 }
 
-// passThrough reads flags of Perf Analyzer that stand behind "--". The original hands
-// them over behind its own, where most of them win; so they do here: what they change of that
-// command line is changed here. A second load is refused there, and of two numbers of
-// requests the first counts.
+// passThrough reads flags of Perf Analyzer that stand behind "--". The original hands them over
+// behind its own, where most win; here they change the same. A second load is refused there, and of
+// two numbers of requests the first counts.
 func (b *builder) passThrough() {
 	if len(b.pass) == 0 || len(b.faults) > 0 {
 		return
@@ -118,8 +117,7 @@ func (b *builder) idle(own []string, before *Passed) []string {
 	return names
 }
 
-// analyzerArgs is the command line that the original would call Perf Analyzer with, as
-// far as the user said it.
+// analyzerArgs is the original's command line for Perf Analyzer, as far as the user said it.
 func (b *builder) analyzerArgs() []string {
 	s := &b.a.Settings
 	args := []string{"-m", "model", "--async", "--input-data", Inputs, "--stability-percentage", number64(s.Stability)}

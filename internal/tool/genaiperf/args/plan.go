@@ -63,8 +63,7 @@ func (b *builder) plan() {
 	b.a.Plan = &p
 }
 
-// isBuiltin reports whether a tokenizer is the one that is built in, by the name that the hub
-// has it under.
+// isBuiltin reports whether a tokenizer is the built-in one, by its name on the hub.
 func isBuiltin(name string) bool { return name == "gpt2" || name == "openai-community/gpt2" }
 
 // RecordsSuffix ends the name of that directory.

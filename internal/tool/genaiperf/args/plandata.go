@@ -10,8 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// data says what requests are made of. They are made once, in the form of the original,
-// and used again and again.
+// data says what requests are made of: once, in the original's form, to be used again and again.
 func (b *builder) data(p *plan.Plan) {
 	s, d := &b.a.Settings, &p.Data
 	*d = plan.Data{
@@ -155,9 +154,8 @@ func spread(mean, stddev float64) plan.Length {
 	}
 }
 
-// goodputOf are the objectives as a plan has them: times. A throughput for each user is
-// the other side of an inter-token latency; one of images, of a request's latency, where
-// the number of images is known.
+// goodputOf are the objectives as a plan has them: times. A user's throughput is an inter-token
+// latency; that of images a request latency, if their number is known.
 func goodputOf(s *Settings) []plan.SLO {
 	var list []plan.SLO
 	add := func(metric string, ms float64) {

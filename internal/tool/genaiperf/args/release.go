@@ -41,9 +41,8 @@ func forced(name string) (string, error) {
 	return "", fmt.Errorf("unknown release %q: give %s, %s, a later one such as 25.03, a package version from 0.0.8 on, or %s", shorten(name), Release2403, Release2404, ReleaseLast)
 }
 
-// recognise tells the release from a command line. A sub-command is a sign of a late
-// release, a flag that only one release had is a sign of that one, and where all that
-// is said fits several, it is the earliest.
+// recognise tells the release from a command line. A sub-command is a sign of a late release, a
+// flag of one release of that one; of several that fit it is the earliest.
 func (v *values) recognise() string {
 	if v.command != "" {
 		return ReleaseLast
@@ -72,10 +71,9 @@ func (v *values) recognise() string {
 	}
 }
 
-// middle reports whether a command line that is printed as the last release is one of
-// those between 24.04 and 25.04, which had defaults of the earlier ones: it says
-// --service-kind, which 25.04 took away, or has no sub-command, which 24.08 asks for, or
-// the user names such a release.
+// middle reports whether a command line printed as the last release's is of one between 24.04 and
+// 25.04, with earlier defaults: it has --service-kind, which 25.04 took away, or no sub-command,
+// which 24.08 asks for, or the user names such a release.
 func (v *values) middle() bool {
 	if v.given("release") {
 		name := v.named()
@@ -94,8 +92,7 @@ func (v *values) scheduled() bool {
 	return v.middle()
 }
 
-// foreign notes the flags that the release did not have: they are taken for what
-// they mean in their own.
+// foreign notes flags that the release did not have: they mean what they do in their own.
 func (v *values) foreign(release string) []string {
 	var notes []string
 	for _, f := range flags() {

@@ -27,8 +27,7 @@ func like(month string) string {
 	return ReleaseLast
 }
 
-// monthOf is the year and month of a release that is named by its number, as packages
-// are; empty: of none.
+// monthOf is the year and month of a release given by a package's number; empty: of none.
 func monthOf(number string) string {
 	return map[string]string{
 		"0.0.8": "24.11", "0.0.9": "24.12", "0.0.10": "25.01", "0.0.11": "25.02", "0.0.12": "25.03", "0.0.13": "25.04", "0.0.14": "25.05",
@@ -67,8 +66,7 @@ func (v *values) shape(release string) string {
 	return like(first)
 }
 
-// since is the release that brought a flag as it is used, where it tells more than that
-// it came after 24.04.
+// since is the release that brought a flag as used, if more is known than after 24.04.
 func since(u value) string {
 	name := strings.TrimPrefix(u.as, "--")
 	for month, names := range brought() {

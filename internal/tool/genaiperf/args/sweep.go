@@ -60,8 +60,7 @@ func (b *builder) analyze() (*Action, error) {
 	return all, nil
 }
 
-// sweep is what the levels have in common. A range without a step is a range; with one,
-// and a list, are all values.
+// sweep is what the levels have in common: a range without a step, or all values.
 func (b *builder) sweep(kind string, points []int) Sweep {
 	ends := strings.Split(b.text("sweep-range", "1:1024"), ":")
 	if b.given("sweep-list") || len(ends) != 2 {

@@ -71,8 +71,7 @@ func (r Release) Percentiles() []int {
 // Task says what is measured.
 type Task uint8
 
-// The kinds: answers with tokens, answers whose arrival is all that counts, and of
-// these the ones about images.
+// The kinds: responses with tokens, those whose arrival alone counts, and of these those of images.
 const (
 	LLM Task = iota
 	Plain
@@ -90,8 +89,8 @@ const (
 	InterTokenLatency    = "inter_token_latency"
 	OutputThroughput     = "output_token_throughput"
 	OutputThroughputUser = "output_token_throughput_per_user"
-	// OutputThroughputRequest is of releases before 25.04, in their JSON alone; as an
-	// objective of goodput it is of all.
+	// OutputThroughputRequest is in the JSON of releases before 25.04; as a goodput objective in
+	// all.
 	OutputThroughputRequest = "output_token_throughput_per_request"
 	OutputSequenceLength    = "output_sequence_length"
 	InputSequenceLength     = "input_sequence_length"
@@ -105,8 +104,8 @@ const (
 	triton               = "triton"
 )
 
-// Bound is what a good request keeps to: of a time, at most Value ms; of a
-// throughput, at least Value per second.
+// Bound is a good request's: of a time, at most Value ms; of a throughput, at least Value per
+// second.
 type Bound struct {
 	Metric string
 	Value  float64
@@ -124,8 +123,7 @@ type Options struct {
 	Protocol string // "openai" or "triton"
 	Faithful bool
 	Goodput  []Bound
-	// Empty: an answer in one piece is one without any text too, as those of
-	// huggingface_generate are.
+	// Empty: a response in one piece may have no text, as those of huggingface_generate.
 	Empty bool
 	// Count is the number of tokens in a text. Pieces is how many of them belong to
 	// each piece of it, the pieces ending at the cuts; nil means each piece is counted by
@@ -134,8 +132,7 @@ type Options struct {
 	Pieces func(text string, cuts []int) []int
 	// Input is the length of a request's prompt in tokens; false: not known.
 	Input func(rec *record.Record) (int, bool)
-	// Prompt is what a request asked: an answer that begins with it repeats it, which is no
-	// output; nil means no answer does.
+	// Prompt is what a request asked, which responses may begin with, as no output; nil: none does.
 	Prompt func(rec *record.Record) string
 	// Visible is what a chat said in an answer in one piece, without reasoning and tool
 	// calls; false: not known. Only the faithful ask; nil means all of its text.
@@ -300,8 +297,8 @@ func (f *Fold) tellGaps() {
 	}
 }
 
-// second is when the second response came. The original also takes one without text,
-// as Triton's last one is.
+// second is when the second response came. The original takes one without text, as Triton's last
+// is.
 func (f *Fold) second() (at int64, ok bool) {
 	if len(f.parts) < 2 || !f.opt.Faithful && f.parts[1].size == 0 {
 		return 0, false

@@ -53,8 +53,7 @@ func (f *Fold) split(rec *record.Record) {
 	}
 }
 
-// dropEcho takes the prompt away that an answer begins with, and responses that were
-// nothing else.
+// dropEcho takes away the prompt that a text begins with, and responses that were nothing else.
 func (f *Fold) dropEcho(prompt string) {
 	if prompt == "" || !strings.HasPrefix(string(f.text), prompt) {
 		return
@@ -69,8 +68,7 @@ func (f *Fold) dropEcho(prompt string) {
 	}
 }
 
-// counts reports whether text of a label is the model's output. The original knows
-// visible text only.
+// counts reports whether a label's text is output. The original knows visible text only.
 func (f *Fold) counts(l record.EventKind) bool {
 	if f.opt.Faithful {
 		return l == record.Content || l == record.Whole
@@ -78,8 +76,7 @@ func (f *Fold) counts(l record.EventKind) bool {
 	return l.IsToken()
 }
 
-// oldFaithful: the first release counts chunks without text, such as the one that
-// announces the role.
+// oldFaithful: the first release counts chunks without text, such as a role's.
 func (f *Fold) oldFaithful() bool {
 	return f.opt.Faithful && f.opt.Release.old() && f.opt.Protocol != triton
 }
@@ -96,8 +93,7 @@ func (f *Fold) keeps(e *record.Event, size int) bool {
 	}
 }
 
-// part adds an event to the responses. Events of OpenAI's protocol that came in one chunk
-// are one response.
+// part adds an event to the responses. OpenAI's events of one chunk are one response.
 func (f *Fold) part(e *record.Event, piece []byte) {
 	f.text = append(f.text, piece...)
 	if n := len(f.parts); n > 0 && f.opt.Protocol != triton && f.parts[n-1].mark == e.Mark {
@@ -107,8 +103,7 @@ func (f *Fold) part(e *record.Event, piece []byte) {
 	f.parts = append(f.parts, response{at: int64(f.handed[e.Mark]), mark: e.Mark, size: len(piece)})
 }
 
-// count is the number of tokens of the answer, and of each response where they are
-// needed.
+// count is the number of tokens of the whole, and of each response where needed.
 func (f *Fold) count() (total int, pieces []int) {
 	text := string(f.text)
 	if !f.opt.Release.old() {

@@ -132,8 +132,7 @@ func (s *Summary) series(f *Fold, names ...string) {
 	}
 }
 
-// goodput is the rate of good requests; -1: an objective is about what requests of the kind
-// do not have.
+// goodput is the rate of good requests; -1: an objective is about what such requests lack.
 func (f *Fold) goodput(seconds float64) float64 {
 	if slices.ContainsFunc(f.opt.Goodput, func(o Bound) bool { return !f.opt.Kind.has(o.Metric) }) {
 		return -1
@@ -153,9 +152,8 @@ func (k Task) has(metric string) bool {
 	}
 }
 
-// goodCount is the number of good requests. The original pairs the samples of several
-// metrics by their position, although requests without a second token have no sample
-// of some.
+// goodCount is the number of good requests. The original pairs metrics' samples by position,
+// although requests without a second token lack some.
 func (f *Fold) goodCount() float64 {
 	if !f.opt.Faithful {
 		return float64(f.good)

@@ -36,8 +36,7 @@ func (t Telemetry) Find(name string) *GPUMetric {
 	return nil
 }
 
-// gpuSource is where a metric comes from. The exporter of DCGM and Triton count in
-// units of their own.
+// gpuSource is where a metric comes from. DCGM's exporter and Triton have units of their own.
 type gpuSource struct {
 	name, unit  string
 	dcgm        string

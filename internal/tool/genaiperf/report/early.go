@@ -31,8 +31,8 @@ func earlyRows(s *dialect.Summary, o Options) []row {
 	})
 }
 
-// sameAsLatency reports whether all answers came in one piece: the time to the first
-// token then says nothing new.
+// sameAsLatency reports whether all responses came in one piece: time to first token says nothing
+// new.
 func sameAsLatency(s *dialect.Summary) bool {
 	ttft, ok := s.Stat(dialect.TimeToFirstToken)
 	latency, both := s.Stat(dialect.RequestLatency)
@@ -85,8 +85,8 @@ func earlyCells(s *dialect.Summary, r row, cols []column, commas bool) []string 
 	return cells
 }
 
-// earlyCSV are the lines of the CSV file: of 24.03 one block, with names as in a
-// program; then two, with names for people.
+// earlyCSV are the lines of the CSV file: of 24.03 one block, with identifiers; then two, with
+// names.
 func earlyCSV(s *dialect.Summary, o Options) [][]string {
 	cols := fileColumns(s.Release)
 	head, between, name := "Metric", [][]string{nil, {"Metric", "Value"}}, row.titled

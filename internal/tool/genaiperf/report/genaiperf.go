@@ -28,8 +28,7 @@ type row struct {
 	unit   string
 }
 
-// Console prints the table of a run, and below it what the original has no words for:
-// the requests that failed.
+// Console prints the table of a run, and below it, unlike the original, the failed requests.
 func Console(w io.Writer, s *dialect.Summary, o Options) error {
 	var b strings.Builder
 	switch {

@@ -100,8 +100,7 @@ const widest = 36
 
 const absent = "N/A"
 
-// laterTable is the table of releases from 24.07 on. That of 24.08 has no rows for the
-// whole run: they are lines below it.
+// laterTable is the table of releases from 24.07 on. In 24.08 rows of the run are lines below it.
 func laterTable(s *dialect.Summary, o Options) *table {
 	cols := columns(99, 90, 75)
 	t := &table{title: title(s.Release, o.Endpoint), header: names("Statistic", cols)}

@@ -173,8 +173,7 @@ func sum(list []int) int {
 	return n
 }
 
-// wrap breaks a text into lines of no more than room columns, at its spaces; a word
-// that is longer is cut.
+// wrap breaks a text into lines of at most room columns, at spaces; longer words are cut.
 func wrap(text string, room int) []string {
 	var lines []string
 	for part := range strings.SplitSeq(text, "\n") {

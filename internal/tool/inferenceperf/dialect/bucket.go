@@ -180,9 +180,8 @@ func (b *bucket) fail(o *Options, rec *record.Record, v *Values) {
 	b.failures.put(Label(rec.Failure), Said(rec.Failure), sessions, o.MaxMessages)
 }
 
-// judge counts a success that keeps to every objective. A time that a response cannot
-// have, such as that between the tokens of a single one, it cannot miss; the original
-// holds it against the request.
+// judge counts a success that keeps to every objective. A time that a response cannot have, such as
+// between the tokens of one, it cannot miss, unlike in the original.
 func (b *bucket) judge(o *Options, rec *record.Record, v *Values) {
 	good := true
 	for name, limit := range o.Goodput {

@@ -40,8 +40,7 @@ func (f failures) put(label, message string, sessions []string, most int) {
 	known.addMessage(message, sessions, most)
 }
 
-// addMessage adds a message. Of messages that are alike, and of sessions, no more than most
-// are kept.
+// addMessage adds a message. Of alike ones, and of sessions, no more than most are kept.
 func (f *Failure) addMessage(text string, sessions []string, most int) {
 	for i := range f.Messages {
 		m := &f.Messages[i]

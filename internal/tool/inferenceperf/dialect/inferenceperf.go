@@ -40,8 +40,7 @@ type Options struct {
 	Goodput     map[string]float64 // longest times in seconds by the names above; nil means no goodput
 	Headers     map[string]float64 // those of them that requests carry in their headers
 	Constraints map[string]float64 // those of the config, whatever headers say, or nil
-	// ServerTokens: the server's count of a response's tokens goes before that of the
-	// run's own tokenizer.
+	// ServerTokens: the server's count of a response's tokens goes before the run's tokenizer's.
 	ServerTokens bool
 	MaxMessages  int  // of failures, by label
 	Tokenizer    bool // the model's own tokenizer is known

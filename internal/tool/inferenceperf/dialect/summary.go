@@ -134,9 +134,9 @@ func (s *Summary) add(o *Summary) {
 	s.Retries.Recovered += o.Retries.Recovered
 }
 
-// goodput counts good requests among all; the original leaves failures out. It has
-// none where nothing succeeded, and neither has it here where all objectives are in headers
-// and there was no stream that they are about.
+// goodput counts good requests among all; the original leaves failures out. It has none where
+// nothing succeeded, nor here where all objectives are in headers and about streams that were not
+// there.
 func (f *Fold) goodput(s *Summary, buckets []*bucket, okSeconds float64) *Goodput {
 	g := &Goodput{Total: s.Count, Seconds: s.Seconds}
 	if f.opt.Faithful {

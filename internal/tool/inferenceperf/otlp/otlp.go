@@ -214,8 +214,8 @@ type Settings struct {
 	PerStage bool
 }
 
-// FromEnv takes the settings from the variables that OpenTelemetry and inference-perf
-// have for them; ok: spans are wanted.
+// FromEnv takes the settings from OpenTelemetry's and inference-perf's variables; ok: spans are
+// wanted.
 func FromEnv(getenv func(string) string) (s Settings, ok bool, err error) {
 	if !otlp.IsTrue(getenv("OTEL_TRACES_ENABLED")) || otlp.IsTrue(getenv("OTEL_SDK_DISABLED")) {
 		return s, false, nil

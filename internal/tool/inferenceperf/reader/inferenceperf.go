@@ -1,5 +1,4 @@
-// Package reader reads directories of reports that inference-perf wrote, or this
-// program in its shape.
+// Package reader reads directories of reports by inference-perf, or this program in its shape.
 package reader
 
 import (
@@ -36,8 +35,8 @@ type StageReport struct {
 	// Latency holds statistics, such as mean, median and p99, by the metric; seconds.
 	Latency    map[string]map[string]float64
 	Throughput map[string]float64
-	// Goodput is the share of good requests in percent, GoodRate how many there were in
-	// a second; nil means not said.
+	// Goodput is the share of good requests in percent, GoodRate their number per second; nil: not
+	// said.
 	Goodput, GoodRate *float64
 }
 
@@ -53,8 +52,7 @@ var stageName = pattern.New(`^(.*)stage_(\d{1,9})_lifecycle_metrics\.json$`)
 // ErrNoStages is a directory without reports of stages.
 var ErrNoStages = errors.New("no stage reports (stage_N_lifecycle_metrics.json): set report.request_lifecycle.per_stage to true")
 
-// Read reads the reports of stages of a directory. A file that cannot be read is told of,
-// and costs nothing of the rest.
+// Read reads a directory's reports of stages. A file that cannot be read is told of.
 func Read(dir fs.FS) (*Report, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"math"
 )
 
-// Request is an entry of the report of single requests. Its times are seconds on a clock
-// of its own.
+// Request is an entry of the report of single requests. Times are seconds on its own clock.
 type Request struct {
 	Stage     *int     `json:"stage_id"` // nil means not said, which the original never does
 	Session   string   `json:"session_id"`

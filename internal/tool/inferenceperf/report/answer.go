@@ -9,9 +9,8 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
-// usage is what the server says that it counted, in its own words, those of later events
-// instead of earlier ones; null: nothing. Where that was not kept, it is made of the
-// counts.
+// usage is what the server says that it counted, in its own words, the last ones; null: nothing.
+// Where that was not kept, it is made of the counts.
 func usage(rec *record.Record, v *dialect.Values) any {
 	all := object{}
 	each(rec, func(data []byte, _ int) {
@@ -59,8 +58,7 @@ func counted(rec *record.Record, v *dialect.Values) any {
 	return o
 }
 
-// each gives the data of every event of a stream with the place of its end, or the whole
-// answer where it is none.
+// each gives the data of every event of a stream with its end, or the whole of another response.
 func each(rec *record.Record, f func(data []byte, end int)) {
 	if !rec.Streamed {
 		f(rec.Body, len(rec.Body))
@@ -76,8 +74,7 @@ func each(rec *record.Record, f func(data []byte, end int)) {
 	}
 }
 
-// chunks are the data of the events with tokens in them, and their times. The original
-// knows visible text only.
+// chunks are the data and times of the events with tokens. The original knows visible text only.
 func chunks(rec *record.Record, faithful bool) (data, times list) {
 	data, times = list{}, list{}
 	mark := 0
@@ -139,8 +136,7 @@ func bearing(event []byte, faithful bool) bool {
 	return false
 }
 
-// ordered is JSON whose objects keep the order of their fields, and numbers their digits;
-// nil means it is none, or null.
+// ordered is JSON whose objects keep their order, and numbers their digits; nil: null, or none.
 func ordered(raw json.RawMessage) any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -139,8 +139,7 @@ func goodput(g *dialect.Goodput) object {
 	return o
 }
 
-// prompts are the tokens of prompts: what came out of the cache, what did not, and how
-// they are spread.
+// prompts are the tokens of prompts: from the cache, not from it, and how they are spread.
 func prompts(p *dialect.Prompts) object {
 	o := object{
 		{"total", float64(p.Total)},

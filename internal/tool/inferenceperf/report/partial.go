@@ -11,8 +11,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
-// PartialFile is the name of a stage's part of a benchmark report, version 0.2.1, which
-// others complete.
+// PartialFile is the file of a stage's part of a benchmark report, 0.2.1, which others complete.
 func PartialFile(stage int) string { return fmt.Sprintf("inference-perf.partial.stage_%d.yaml", stage) }
 
 // PartialPercentiles are those that a benchmark report has.
@@ -21,8 +20,7 @@ func PartialPercentiles() []float64 {
 }
 
 // Partial is a stage's part of a benchmark report. The summary's percentiles are
-// PartialPercentiles. run is when the whole run began, from and to when the stage did
-// and ended.
+// PartialPercentiles. The run began at run, the stage went from from to to.
 func Partial(s *dialect.Summary, stage int, run, from, to time.Time) []byte {
 	const layout = "2006-01-02T15:04:05.000000Z"
 	aggregate := object{

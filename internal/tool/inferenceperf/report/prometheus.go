@@ -27,8 +27,8 @@ type ServerMetrics struct {
 	Seconds float64 // how long it was
 	Figures []record.Figure
 	Series  []MetricSeries
-	// Faithful: as the original, which has 0 where it knows nothing, and takes the
-	// tokens per second for the mean length.
+	// Faithful: as the original, with 0 for what is not known, and tokens per second as the mean
+	// length.
 	Faithful bool
 }
 

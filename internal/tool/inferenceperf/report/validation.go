@@ -21,8 +21,7 @@ type Finding struct {
 	Report  string // empty: all of them
 }
 
-// Validation is what was found, by report. Reports without a finding are in it too:
-// they were looked at.
+// Validation is what was found, by report, also of those without a finding.
 func Validation(reports []string, findings []Finding) []byte {
 	of := func(name string) object {
 		warnings, errors := list{}, list{}

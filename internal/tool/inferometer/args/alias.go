@@ -15,8 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/plan"
 )
 
-// alias is what other tools call a flag of ours, or one that is easily taken for it. aliases.yaml
-// says what its fields are.
+// alias is what other tools call a flag of ours, or a like one. aliases.yaml explains its fields.
 type alias struct {
 	Names, Flag, Tools  string
 	Bare, Seconds       bool

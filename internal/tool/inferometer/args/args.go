@@ -25,8 +25,7 @@ type group struct {
 	options []option
 }
 
-// values are what a command line says: the values of each flag, in order, and
-// the arguments that are not flags.
+// values are what a command line says: each flag's values, in order, and other arguments.
 type values struct {
 	flags map[string][]string
 	args  []string
@@ -56,8 +55,8 @@ type entry struct {
 	with, differs  string
 }
 
-// parse splits a command line by the flags in groups. Every unknown flag and
-// every flag without its value is among the faults.
+// parse splits a command line by the flags in groups. Unknown flags, and missing values, are
+// faults.
 func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
 	v := values{flags: map[string][]string{}, typed: map[string]string{}}
 	paths := map[string]string{}
@@ -122,8 +121,7 @@ func parse(groups []group, args []string, also ...alias) (values, plan.Faults) {
 	return v, faults
 }
 
-// add keeps the text of a value: what it means is found out afterwards, so that all faults are
-// found and not only the first.
+// add keeps the text of a value: what it means is found out later, and so all faults are found.
 func (v values) add(e *entry, text string) {
 	if e.toggle {
 		on, err := strconv.ParseBool(text)

@@ -122,8 +122,7 @@ type PlanAction struct {
 	Help     Help // print it and stop
 }
 
-// Plan reads the arguments of `inferometer plan`: a verb, then what `run` takes.
-// The error is a plan.Faults.
+// Plan reads the arguments of `inferometer plan`: a verb, then `run`'s. The error is a plan.Faults.
 func Plan(args []string, known planfile.Known, readFile func(name string) ([]byte, error)) (*PlanAction, error) {
 	if len(args) == 0 {
 		return &PlanAction{Help: ShortHelp}, nil

@@ -97,8 +97,8 @@ func positive(text string) bool {
 	return err == nil && v > 0
 }
 
-// spread gives the levels from one to another: doubling, times a factor, or a step apart. The last one
-// is always among them.
+// spread gives the levels from one to another: doubling, times a factor, or by steps, and the last
+// one.
 func spread(text string, fractions bool) ([]float64, error) {
 	bad := fmt.Errorf("%q is not a range of levels", shorten(text))
 	from, rest, _ := strings.Cut(text, "..")

@@ -52,8 +52,7 @@ func Run(args []string, known planfile.Known, readFile func(name string) ([]byte
 	return read(runGroups(), args, known, readFile, (*builder).stages)
 }
 
-// read reads the arguments of a command with the flags of groups; load settles which stages there
-// are.
+// read reads a command's arguments with the flags of groups; load settles the stages.
 func read(groups []group, args []string, known planfile.Known, readFile func(name string) ([]byte, error),
 	load func(*builder)) (*Action, error) {
 	v, faults := parse(groups, args, aliases()...)
@@ -238,8 +237,7 @@ func (b *builder) oneStage() {
 	if len(p.Stages) == 0 {
 		return
 	}
-	// A load from the command line takes the place of the file's, with all
-	// that belongs to the other kind.
+	// A load from the command line replaces the file's, with all that belongs to the other kind.
 	s := &p.Stages[0]
 	var dropped []string
 	switch {
@@ -264,9 +262,8 @@ const (
 	usualOutput      = 128
 )
 
-// usualStage is the load of a command line that names none: a few requests at a
-// time for 30 s, and until there are enough of them to tell, or a short demonstration where the target is
-// the built-in mock.
+// usualStage is the load of a command line that names none: a few requests at a time for 30 s, and
+// until there are enough to tell, or a short demonstration for the built-in mock.
 func (b *builder) usualStage() plan.Stage {
 	switch {
 	case b.last("arrival") == plan.ArrivalTrace:
@@ -333,8 +330,8 @@ func (b *builder) usual() (notes []string) {
 	return []string{fmt.Sprintf("responses end after at most %d tokens: choose another length with --output-tokens", usualOutput)}
 }
 
-// exactLengths has the model's tokenizer looked for where a command line asks for a length of
-// prompts and names no tokenizer.
+// exactLengths has the model's tokenizer looked for where a length is asked for without a
+// tokenizer.
 func (b *builder) exactLengths() {
 	p := &b.draft.Plan
 	for _, u := range p.Target.URLs {

@@ -131,10 +131,9 @@ func (b *builder) alone(r *Repeat) {
 	}
 }
 
-// salted puts a word in front of the prompts of a plan that is run several times, another one in
-// each run, where they would otherwise be those that a server's prefix cache has seen in the run
-// before. A plan that says itself what to put there is left alone. The warning says what may be
-// remembered.
+// salted puts a word in front of the prompts of a plan that is run several times, another in each
+// run, where a server's prefix cache would know them from the run before. A plan with a salt is
+// left alone. The warning says what may be remembered.
 func salted(p *plan.Plan, r *Repeat, given bool) (warning string) {
 	same := r.AB // both sides of a round have the same seed
 	switch p.Data.Source {

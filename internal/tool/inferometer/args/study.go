@@ -47,8 +47,8 @@ const (
 	generatedTokens = "256"
 )
 
-// studyGroups are the flags of `inferometer study`: its own, and those of `run` that are
-// about the server and its tokens.
+// studyGroups are the flags of `inferometer study`: its own, and `run`'s about the server and
+// tokens.
 func studyGroups() []group {
 	groups := groupsOf("Study")
 	mine := map[string]bool{}
@@ -106,8 +106,8 @@ func Study(args []string, known planfile.Known) (*StudyAction, error) {
 		if err != nil {
 			return nil, err
 		}
-		// With one seed, long prompts would begin as the short ones do, and a server's
-		// prefix cache would know the beginning.
+		// With one seed, long prompts begin as short ones do, and a server's prefix cache knows
+		// that.
 		p.Seed += uint64(i)
 		a.Runs = append(a.Runs, StudyRun{Length: n, Plan: p})
 	}

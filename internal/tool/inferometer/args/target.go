@@ -15,8 +15,7 @@ import (
 // address, and possibly a path.
 var hostAndPort = pattern.New(`^(localhost|[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/.*)?$`)
 
-// schemed gives a server that was typed without a scheme the one that it most likely has; empty: it is no
-// server.
+// schemed gives a server typed without a scheme the likely one; empty: it is no server.
 func schemed(arg string) string {
 	m := hostAndPort().FindStringSubmatch(arg)
 	if m == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/orderedjson"
 )
 
-// Request is one request as the file of results has it. Times are in seconds, -1 where
-// there is none.
+// Request is one request as the file of results has it. Times are in seconds; -1: none.
 type Request struct {
 	Text         string  `json:"output_text"`
 	TTFT         float64 `json:"ttft"`
@@ -19,9 +18,8 @@ type Request struct {
 	Error        string  `json:"error,omitempty"` // why it failed; empty: it did not
 }
 
-// WriteResults writes the file of results: levels by their concurrency, each with its
-// requests in the order of the prompts. Of two levels with one concurrency the later
-// stands. requests gives those of the i-th level.
+// WriteResults writes the file of results: levels by their concurrency, the later of equal ones,
+// each with its requests in the order of the prompts. requests gives those of the i-th level.
 func WriteResults(w io.Writer, levels []LevelReport, requests func(i int) ([]Request, error)) error {
 	last := map[string]int{}
 	for i := range levels {

@@ -80,8 +80,7 @@ type Action struct {
 	Stability      float64 // as a share
 }
 
-// Range is start:end:step. Perf Analyzer's own defaults are 1:1:1, so that a single
-// value leaves an end of 1 behind.
+// Range is start:end:step. Perf Analyzer's defaults are 1:1:1: a single value leaves an end of 1.
 type Range struct{ Start, End, Step float64 }
 
 // Files is how the command line looks at files.

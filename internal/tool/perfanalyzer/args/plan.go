@@ -155,8 +155,7 @@ func (s *settings) requests(d *plan.Data) {
 	}
 }
 
-// sequencesOf says how requests form sequences, for models that have them. The mode is
-// left to the model.
+// sequencesOf says how requests form sequences, for models that have them, in the model's mode.
 func (s *settings) sequencesOf(q *plan.Sequences) {
 	if s.action.Load != LoadConcurrency {
 		// A thread that waits for its answers has its sequences wait too.
@@ -200,8 +199,7 @@ func (s *settings) stage() plan.Stage {
 	return st
 }
 
-// entries are those of the data's files. What is no data is told of when it is read for
-// good.
+// entries are those of the data's files. Faults are told of when it is read for good.
 func (s *settings) entries() []json.RawMessage {
 	var all []json.RawMessage
 	for _, name := range s.data {

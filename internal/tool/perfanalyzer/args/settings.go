@@ -99,8 +99,7 @@ func decimal(value string) (float64, error) {
 	return f, nil
 }
 
-// atLeast is an option whose value is an integer from a least one on; otherwise
-// says what is wrong.
+// atLeast is an option whose value is an integer, least or more; otherwise says what is wrong.
 func atLeast[T int | int64](to *T, least T, otherwise string) func(string) error {
 	return func(value string) error {
 		n, err := parseInteger(value)

@@ -318,8 +318,8 @@ func (s *settings) setExport(value string) error {
 	return s.writable(value)
 }
 
-// isExport reports whether a file is one that this option writes. The guides call the tool
-// over and over with the same name.
+// isExport reports whether a file is one that this option writes: guides use the same name over and
+// over.
 func (s *settings) isExport(name string) bool {
 	if s.files.Kind(name) != "file" {
 		return false

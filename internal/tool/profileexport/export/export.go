@@ -1,5 +1,5 @@
-// Package export makes a profile export, Perf Analyzer's file of every request, from the
-// records of a run.
+// Package export makes a profile export, Perf Analyzer's file of every request, from a run's
+// records.
 package export
 
 import (
@@ -30,8 +30,7 @@ type Inputs struct {
 	fields map[uint64]func() profileexport.Fields
 }
 
-// Add takes note of a content that is not known yet; fields makes what is written of it,
-// when the export is.
+// Add notes a content that is not known yet; fields makes what the export writes of it.
 func (in *Inputs) Add(hash uint64, fields func() profileexport.Fields) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -73,8 +72,8 @@ type Job struct {
 	// Delay is the pause that the data says there is after a turn of a session, in milliseconds;
 	// false, or no Delay: it says none.
 	Delay func(session string, turn int) (ms int64, ok bool)
-	// Periodic: the load grew with the answers. Perf Analyzer writes that as a concurrency
-	// of 1 with such a window.
+	// Periodic: the load grew with the responses. Perf Analyzer writes a concurrency of 1 with such
+	// a window.
 	Periodic bool
 }
 

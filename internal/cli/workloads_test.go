@@ -69,10 +69,14 @@ func readSeen(t *testing.T, file string) []seen {
 	}
 	var all []seen
 	for _, r := range lines {
+		s := seen{Request: r}
+		if strings.HasPrefix(r.Path, "/v1/audio") {
+			all = append(all, s)
+			continue
+		}
 		if !strings.HasPrefix(r.Path, "/v1/chat") && !strings.HasPrefix(r.Path, "/v1/completions") {
 			continue
 		}
-		s := seen{Request: r}
 		var body struct {
 			Model    string
 			Messages []struct {
@@ -239,6 +243,15 @@ var workloads = []struct {
 		}
 		if len(all) != n || len(blocks) < 2 {
 			t.Errorf("%d requests of %d, %d blocks", len(all), n, len(blocks))
+		}
+	}},
+	{"--audio-length 5s,30s", func(t *testing.T, all []seen) {
+		lengths := map[int]int{} // a second is 10 tokens, and the sounds are a hundredth as long here
+		for _, s := range all {
+			lengths[s.Prompt]++
+		}
+		if len(lengths) != 2 || lengths[1] == 0 || lengths[3] == 0 || lengths[1]+lengths[3] != len(all) {
+			t.Errorf("tokens of sounds: %v", lengths)
 		}
 	}},
 	{"--trace examples/data/tracelab.jsonl", func(t *testing.T, all []seen) {

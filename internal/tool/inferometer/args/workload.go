@@ -54,6 +54,9 @@ func (b *builder) workload() {
 	if b.given("image-size") {
 		b.imageSizes(b.last("image-size"))
 	}
+	if b.given("audio-length") {
+		b.audioLengths(b.last("audio-length"))
+	}
 	if b.given("tools") {
 		b.tools(b.last("tools"))
 	}
@@ -298,6 +301,17 @@ func (b *builder) imageSizes(text string) {
 	}
 	if !b.draft.Given("data.media.image.count") {
 		b.draft.Put("data.media.image.count", flag, "1")
+	}
+}
+
+// audioLengths are lengths of sounds that are drawn from, of one sound where their number is not given.
+func (b *builder) audioLengths(text string) {
+	const flag = "--audio-length"
+	for i, length := range strings.Split(text, ",") {
+		b.draft.Put(fmt.Sprintf("data.media.audio.clips[%d].length", i), flag, strings.TrimSpace(length))
+	}
+	if !b.draft.Given("data.media.audio.count") {
+		b.draft.Put("data.media.audio.count", flag, "1")
 	}
 }
 

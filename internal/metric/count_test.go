@@ -84,3 +84,17 @@ func TestExampleOfFailure(t *testing.T) {
 		t.Errorf("failures %+v", got)
 	}
 }
+
+// The bounds of a mean gap are shared out by the tokens behind the first event, or by all but one.
+func TestMeanTokenGapBounds(t *testing.T) {
+	for _, c := range []struct {
+		tokensIn     int64
+		below, above time.Duration
+	}{{3, 20 * msec, 40 * msec}, {1, 60 * msec, 120 * msec}, {0, 15 * msec, 30 * msec}} {
+		r := &Request{Record: &record.Record{}, Tokens: 5, tokensIn: c.tokensIn}
+		r.blur.first, r.blur.last = blur{10 * msec, 20 * msec}, blur{40 * msec, 110 * msec}
+		if below, above := meanTokenGapBounds(r); time.Duration(below) != c.below || time.Duration(above) != c.above {
+			t.Errorf("%d tokens: %v and %v, want %v and %v", c.tokensIn, time.Duration(below), time.Duration(above), c.below, c.above)
+		}
+	}
+}

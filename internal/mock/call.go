@@ -31,8 +31,7 @@ type request struct {
 	key    string // the X-Api-Key header
 	// version is the Anthropic-Version header.
 	version string
-	// session and token are the headers that tie the requests of a session together,
-	// where the configuration names them.
+	// session and token are the configured headers that tie the requests of a session together.
 	session, token string
 	port           int
 	proto          string
@@ -79,8 +78,8 @@ func (h *head) more(tokenHeader string, add func(name, value string)) {
 type sender interface {
 	// begin keeps the head, which goes out with the first send.
 	begin(h head)
-	// send writes the body bytes that follow the reserve. Last: the body is
-	// complete. It returns the time right before the write.
+	// send writes the body bytes behind the reserve; last: they complete it. It returns the time
+	// before that.
 	send(buf *[]byte, last bool) (time.Time, error)
 	// cut ends the connection or stream with the response incomplete.
 	cut(reset bool)
@@ -175,8 +174,8 @@ func (c *call) begin(h head) {
 	c.out.begin(h)
 }
 
-// event ends the event that was appended to buf, and sends what is pending if
-// that is enough for a write, or the last.
+// event ends the event appended to buf, and sends what is pending if it fills a write or is the
+// last.
 func (c *call) event(kind string, tokens int, last bool) bool {
 	c.events = append(c.events, truthfile.Event{Bytes: len(c.buf) - c.from, Tokens: tokens, Kind: kind})
 	c.from = len(c.buf)
@@ -222,8 +221,8 @@ func (c *call) observe(at int64, tokens int) {
 	c.lastAt = at
 }
 
-// admit waits for a place in the batch and sets when the first token is due.
-// False: the client left.
+// admit waits for a place in the batch and sets when the first token is due; false: the client
+// left.
 func (c *call) admit() bool {
 	m := c.s.model
 	now := c.arrived()

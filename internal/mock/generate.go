@@ -238,8 +238,7 @@ func (c *call) openChoice(choice int) {
 	c.put(c.prefix, `{"index":`, choice)
 }
 
-// closeEvent ends an event of so many tokens, with the usage up to and with
-// them where that is asked for.
+// closeEvent ends an event of so many tokens, with the usage so far where that is asked for.
 func (c *call) closeEvent(tokens int) {
 	if c.p.Continuous && c.p.Usage {
 		output := c.sent + tokens

@@ -15,8 +15,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/truthfile"
 )
 
-// grpcCall is one request for inference on a stream. It has no goroutine: the
-// connection moves it on when it is due.
+// grpcCall is a request for inference on a stream. The connection moves it on when it is due.
 type grpcCall struct {
 	call
 	conn *grpcConn

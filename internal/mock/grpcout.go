@@ -34,8 +34,7 @@ func appendWindowUpdate(b []byte, stream uint32, n int) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(n))
 }
 
-// appendField writes a header field that no table keeps, so that the blocks of
-// answers do not depend on one another.
+// appendField writes a header field that no table keeps: blocks do not depend on one another.
 func appendField(b []byte, name, value string) []byte {
 	b = append(b, 0)
 	b = appendPrefixed(b, len(name))
@@ -143,8 +142,7 @@ func (g *grpcConn) end(st *grpcStream, code repository.Code, message string) {
 	}
 }
 
-// trailers writes the status. The stream is over when the client has ended it too;
-// a client that has not is told to send no more.
+// trailers writes the status. A client that has not ended the stream is told to send no more.
 func (g *grpcConn) trailers(st *grpcStream) {
 	var room [256]byte
 	b := room[:0]

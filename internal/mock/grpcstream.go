@@ -265,8 +265,7 @@ func (g *grpcConn) startPacer() {
 	}
 }
 
-// admit is called by the model, from any connection's work, when a queued call has
-// got its place.
+// admit is called by the model, from any connection's work, when a queued call has its place.
 func (g *grpcConn) admit(c *grpcCall) {
 	g.placeMu.Lock()
 	g.admitted = append(g.admitted, c)

@@ -58,8 +58,7 @@ func (h *histogram) merge(o *histogram) {
 // The reasons under which vLLM counts requests that ended.
 var reasons = [...]string{"stop", "length", "abort", "error"}
 
-// metrics are the server's own counters. Tokens are counted as they go, the
-// rest when a request ends.
+// metrics are the server's counters. Tokens count as they go, the rest when a request ends.
 type metrics struct {
 	prompt, generated atomic.Uint64
 

@@ -6,7 +6,7 @@
 // a mistake in both would hide itself. Nothing in it depends on who asks.
 //
 // HTTP/1.1 is served by a loop of its own rather than by net/http. That gives
-// the exact time before each write(2), one write for each event or answer, and
+// the exact time before each write(2), one write for each event or response, and
 // the means to break a response anywhere; and on one core it serves several
 // times as many requests, so the server is not what a benchmark of clients
 // measures. HTTP/2 goes through net/http.
@@ -121,9 +121,8 @@ func New(c config.Server, opts ...Option) (*Server, error) {
 // trust; nil without it.
 func (s *Server) CertPEM() []byte { return s.ca }
 
-// Serve accepts connections until the listener fails or the server is closed;
-// the latter is no error. Connections speak TLS where the configuration says
-// so. It may be called with several listeners.
+// Serve accepts connections, with TLS if configured, until the listener fails or the server is
+// closed, which is no error. It may be called with several listeners.
 func (s *Server) Serve(l net.Listener) error { return s.accept(l, s.serveHTTP) }
 
 func (s *Server) accept(l net.Listener, serve func(*wire)) error {
@@ -297,8 +296,7 @@ func (s *Server) dateHeader(t time.Time) string {
 	return d.text
 }
 
-// wire is the connection below TLS, if any. It takes the time right before the
-// first write(2) after it was armed.
+// wire is the connection below TLS, if any. It takes the time before the first write once armed.
 type wire struct {
 	net.Conn
 

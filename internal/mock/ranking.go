@@ -78,7 +78,7 @@ func (c *call) ranked() []int {
 	return order
 }
 
-// fit is how well a passage fits. It follows from its length and place, so that the same request gets the same
+// fit is how well a passage fits. It follows from length and place: a repeat gets the same
 // response.
 func (c *call) fit(i int) float64 {
 	words := c.p.PerInput[i]

@@ -141,8 +141,7 @@ func (s *Server) infer(c *call, a body.API) {
 	}
 }
 
-// accept numbers a request for inference, and answers those that cannot be served or that
-// a fault strikes.
+// accept numbers a request for inference, and refuses what cannot be served or a fault strikes.
 func (c *call) accept() bool {
 	s := c.s
 	number := s.requests.Add(1) - 1

@@ -4,8 +4,7 @@ import (
 	"github.com/inferometer/inferometer/internal/mock/body"
 )
 
-// This file is what tokens of responses are made of: words, JSON that is filled with them, and their log
-// probabilities.
+// This file has the tokens of responses: words, JSON filled with them, and log probabilities.
 
 // vocabulary is what responses are made of. Each token is a space and one of
 // these, so words, tokens and usage agree whoever counts.

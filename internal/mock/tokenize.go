@@ -180,7 +180,7 @@ func wordTokens(text string) []wordToken {
 func (c *call) sendJSON(v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		c.fail(http.StatusInternalServerError, fmt.Sprintf("writing the answer: %v", err))
+		c.fail(http.StatusInternalServerError, fmt.Sprintf("writing the response: %v", err))
 		return
 	}
 	c.sendUnstreamed(head{status: http.StatusOK, ctype: "application/json"}, string(text))

@@ -110,8 +110,7 @@ func (c *call) tritonWhole(event bool) {
 	}
 }
 
-// countWhole counts a response in one piece right before it is sent, so that a client
-// that has it finds it counted.
+// countWhole counts a response in one piece before it is sent, for clients that look afterwards.
 func (c *call) countWhole() {
 	if c.fault == "" {
 		c.countOnce(c.s.clock.Now(), true)
@@ -249,8 +248,7 @@ func (c *call) tritonResults(verb string) {
 	}
 }
 
-// inferResults writes the response of infer: JSON, and behind it the bytes of outputs
-// that are wanted so.
+// inferResults writes the response of infer: JSON, then the bytes of outputs wanted so.
 func (c *call) inferResults(first int64) {
 	t := &c.t
 	c.str(`{`)

@@ -236,8 +236,7 @@ func (c *call) textOutputs() []resultTensor {
 	return all
 }
 
-// rawShared writes the text of a response to shared memory, and stands for it in the
-// answer.
+// rawShared writes a response's text to shared memory, and stands for it.
 func (c *call) rawShared(b []byte, w repository.RequestedOutput, at, n int) []byte {
 	var data []byte
 	for choice := range c.choices {
@@ -249,8 +248,7 @@ func (c *call) rawShared(b []byte, w repository.RequestedOutput, at, n int) []by
 	return appendRaw(b, nil)
 }
 
-// rawText writes the text of a response as raw contents: n tokens from the at-th on,
-// for each prompt of the batch.
+// rawText writes a response's text as raw contents: n tokens from the at-th on for each prompt.
 func (c *call) rawText(b []byte, at, n int) []byte {
 	size := 0
 	for choice := range c.choices {

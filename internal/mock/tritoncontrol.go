@@ -116,7 +116,7 @@ func (s *Server) control(path string, p []byte) ([]byte, *repository.StatusError
 	}
 	b, err := kserve.Response(path).Encode(answer)
 	if err != nil {
-		return nil, repository.Refuse(repository.CodeInternal, "encode the answer: %v", err)
+		return nil, repository.Refuse(repository.CodeInternal, "encode the response: %v", err)
 	}
 	return b, nil
 }

@@ -115,7 +115,7 @@ func (b *Bus) ask(ctx context.Context, subject string, data []byte) (*nats.Msg, 
 		case m := <-answer:
 			return m, nil
 		case <-ctx.Done():
-			return nil, fmt.Errorf("no answer: %w", context.Cause(ctx))
+			return nil, fmt.Errorf("no response: %w", context.Cause(ctx))
 		case <-time.After(wait):
 		}
 	}

@@ -11,10 +11,9 @@ import (
 	"github.com/inferometer/inferometer/internal/lib/atomicfile"
 )
 
-// store is the folder of one repository in the cache: refs/ has the commit of
-// each branch, blobs/ the contents by their ETag, snapshots/ a folder for each
-// commit with links to blobs, .no_exist/ the files that a commit is known not to
-// have.
+// store is a repository's folder in the cache: refs/ has each branch's commit, blobs/ contents by
+// ETag, snapshots/ a folder of links to blobs for each commit,.no_exist/ files that a commit does
+// not have.
 type store struct {
 	dir   string
 	locks string

@@ -26,8 +26,7 @@ type metadata struct {
 	from   *url.URL
 }
 
-// fetch asks the hub for a file and puts it into the cache. Ask is the revision in
-// the address: the commit where the cache knows it.
+// fetch asks the hub for a file and caches it. Ask is the address's revision: the commit, if known.
 func (h *Hub) fetch(ctx context.Context, s store, repo Repo, revision, ask, name string) (string, error) {
 	address := h.resolve(repo, ask, name)
 	meta, err := h.metadata(ctx, address)
@@ -63,8 +62,7 @@ func (h *Hub) fetch(ctx context.Context, s store, repo Repo, revision, ask, name
 	return s.link(meta.etag, meta.commit, name)
 }
 
-// hasBlob reports whether another process has fetched the content meanwhile, or
-// another revision has the same.
+// hasBlob reports whether another process or revision has brought the content.
 func hasBlob(path string, size int64) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() && (size < 0 || info.Size() == size)
@@ -100,8 +98,8 @@ func (h *Hub) metadata(ctx context.Context, address *url.URL) (meta metadata, er
 // maxHops bounds a chain of redirects.
 const maxHops = 10
 
-// head asks once. Redirects within one host are followed (a model that was
-// renamed); one to another host is where the content is.
+// head asks once. Redirects within a host (a renamed model) are followed; the content is at
+// another's.
 func (h *Hub) head(ctx context.Context, address *url.URL) (metadata, error) {
 	meta := metadata{size: -1, from: address}
 	var linkedETag, linkedSize string

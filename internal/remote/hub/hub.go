@@ -104,10 +104,9 @@ func (h *Hub) Endpoint() string { return h.endpoint.Redacted() }
 // Offline reports whether the environment forbids asking the hub.
 func (h *Hub) Offline() bool { return h.offline }
 
-// File returns the path of a file of a repository at a revision (a branch, a tag
-// or a commit; "" is main). The error is an *Error; errors.Is tells ErrNotFound
-// (the repository has no such file), ErrNoRepo, ErrNoRevision, ErrGated and
-// ErrOffline apart.
+// File returns the path of a file of a repository at a revision (a branch, a tag or a commit; "" is
+// main). The error is an *Error that is ErrNotFound, ErrNoRepo, ErrNoRevision, ErrGated, ErrOffline
+// or another.
 func (h *Hub) File(ctx context.Context, repo Repo, revision, name string) (string, error) {
 	revision = cmp.Or(revision, DefaultRevision)
 	var commit string
@@ -128,8 +127,7 @@ func (h *Hub) File(ctx context.Context, repo Repo, revision, name string) (strin
 	if h.offline {
 		return fail(ErrOffline)
 	}
-	// Once the cache has a commit for a branch, what is missing comes from that
-	// commit, never from a later one.
+	// Once the cache has a commit for a branch, what is missing comes from that commit.
 	path, err := h.fetch(ctx, store, repo, revision, cmp.Or(commit, revision), name)
 	if err != nil {
 		return fail(err)
@@ -184,8 +182,8 @@ func (r Repo) folder() string {
 	return string(r.Kind) + "s--" + strings.ReplaceAll(r.Name, "/", "--")
 }
 
-// ValidName reports whether name can be that of a repository: one or two words of
-// letters, digits, '-', '_' and '.'.
+// ValidName reports whether name can be a repository's: one or two words of letters, digits, '-',
+// '_', '.'.
 func ValidName(name string) bool {
 	if len(name) > 96 || strings.Contains(name, "--") || strings.Contains(name, "..") || strings.HasSuffix(name, ".git") {
 		return false

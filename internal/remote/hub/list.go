@@ -19,9 +19,8 @@ import (
 // mostListing bounds what the hub may say of a repository.
 const mostListing = 64 << 20
 
-// Files lists the files of a repository at a revision, in order. Where the hub may not
-// be asked, or does not answer, it lists what the local cache holds of it. The error is
-// an *Error as that of File.
+// Files lists the files of a repository at a revision, in order: without a hub those in the local
+// cache. The error is an *Error as that of File.
 func (h *Hub) Files(ctx context.Context, repo Repo, revision string) ([]string, error) {
 	revision = cmp.Or(revision, DefaultRevision)
 	var commit string

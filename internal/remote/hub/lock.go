@@ -25,8 +25,7 @@ func (h *Hub) lock(ctx context.Context, path string) (func(), error) {
 			f.Close()
 			return nil, writeError(err)
 		}
-		// The other process may have removed the file that it had locked: then
-		// this lock is on a file that no other looks at.
+		// The other process may have removed the file: then no other looks at this lock.
 		if ok && filelock.Same(f, path) {
 			return func() { f.Close() }, nil
 		}

@@ -29,15 +29,13 @@ type temporary struct {
 func (t *temporary) Error() string { return t.err.Error() }
 func (t *temporary) Unwrap() error { return t.err }
 
-// Waits between tries: they double from firstWait; a server that asks for more
-// than maxWait is not waited for.
+// Waits between tries: they double from firstWait; no server is waited for longer than maxWait.
 const (
 	firstWait = time.Second
 	maxWait   = 2 * time.Minute
 )
 
-// retry repeats a step while its failure may pass. A step that reports progress
-// starts the count anew.
+// retry repeats a step while its failure may pass. Progress starts the count anew.
 func (h *Hub) retry(ctx context.Context, step func() (progress bool, err error)) error {
 	for try := 1; ; try++ {
 		progress, err := step()
@@ -133,9 +131,8 @@ func (h *Hub) follow(ctx context.Context, u *url.URL, start int64) (*http.Respon
 	return nil, fmt.Errorf("the hub redirects more than %d times", maxHops)
 }
 
-// broken sorts the failure of a request: the caller has stopped, the hub is silent,
-// nobody is there, or the connection was lost, which may pass. Addresses are left
-// out of the message, since those of contents are signed.
+// broken sorts a request's failure: the caller has stopped, the hub is silent or not there, or the
+// connection was lost, which may pass. Addresses, which may be signed, are left out.
 func (h *Hub) broken(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errStalled) {

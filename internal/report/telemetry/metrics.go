@@ -212,7 +212,7 @@ func (m *Metrics) course(s *timeline.StageTimeline, put func(name, help, unit st
 			}
 		}
 		count("inferometer.tokens.input", "Prompt tokens of successful requests.", "{token}", step.In)
-		count("inferometer.tokens.output", "Tokens of the answers to requests that went well.", "{token}", step.Out)
+		count("inferometer.tokens.output", "Output tokens of successful requests.", "{token}", step.Out)
 		put("inferometer.requests.in_flight", "Requests sent and not ended.", "{request}", false, otlp.Number{Time: at, Int: new(step.InFlight()), Attributes: []otlp.Attribute{stage}})
 	}
 	res := m.run.stage(s.Index)

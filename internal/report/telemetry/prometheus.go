@@ -88,7 +88,7 @@ func (b *board) stage(s *timeline.StageTimeline) {
 			b.gauge(at, b.run.Rates[s.Index], "inferometer_requested_rate", "Requests per second that the load asks for.", "stage", name)
 		}
 		b.counter(at, step.In, "inferometer_input_tokens_total", "Prompt tokens of successful requests.", "stage", name)
-		b.counter(at, step.Out, "inferometer_output_tokens_total", "Tokens of the answers to requests that went well.", "stage", name)
+		b.counter(at, step.Out, "inferometer_output_tokens_total", "Output tokens of successful requests.", "stage", name)
 		for k, metric := range timeline.Metrics() {
 			sums[k].Merge(&step.Spread[k])
 			if res == nil || res.Metrics[metric].Distribution != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/stat"
 )
 
-// Aggregators are what records are folded into: one for each core, so that cores do not wait for
-// one another.
+// Aggregators are what records are folded into: one for each core, which then never waits.
 type Aggregators struct {
 	List []*metric.Aggregator
 	Live []*metric.LiveStats // what others may see of them

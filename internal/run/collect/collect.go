@@ -1,6 +1,5 @@
-// Package collect takes finished records off the engine's hands: it decodes them,
-// writes them to the record file, folds them into metrics and counts failures, all
-// off the clock.
+// Package collect takes finished records from the engine: it decodes, writes and folds them and
+// counts failures, all off the clock.
 package collect
 
 import (
@@ -31,15 +30,14 @@ type Config struct {
 	// Now is the run's clock; needed with a Writer.
 	Now   func() time.Duration
 	Folds []Consumer // one for each worker; their number is the number of workers
-	// Budget is how many bytes of responses may wait to be decoded; whoever brings more
-	// decodes it. 0: 64 MiB.
+	// Budget is how many bytes of responses may wait to be decoded; beyond it callers decode. 0: 64
+	// MiB.
 	Budget int64
 	// Limits bound what is held of a response, in bytes; 0 is no bound.
 	Limits plan.Limits
 	// Judge is called with each decoded record's failure class, "" for success.
 	Judge func(class record.Class)
-	// Session is told how each recorded session was played, concurrently; nil means nobody
-	// wants to know.
+	// Session is told how each recorded session was played, concurrently; optional.
 	Session func(m record.SessionSummary)
 }
 
@@ -178,8 +176,7 @@ func (c *Collector) Waiting() int64 {
 	return n
 }
 
-// Sync returns once every record that was put before it has been taken into
-// account, or ctx has ended.
+// Sync returns once every record put before it has been counted, or ctx has ended.
 func (c *Collector) Sync(ctx context.Context) {
 	for _, w := range c.workers {
 		for want := w.inbox.puts.Load(); w.inbox.done.Load() < want && ctx.Err() == nil; {
@@ -332,8 +329,8 @@ func (w *worker) put(rec *record.Exchange) {
 	}
 }
 
-// flush makes what was put so far readable in the record file, and how far the requests
-// have come that are in flight.
+// flush makes what was put so far, and the state of requests in flight, readable in the record
+// file.
 func (w *worker) flush() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -23,8 +23,7 @@ type inbox struct {
 	puts, done atomic.Int64
 }
 
-// put adds a record with a response of n bytes, unless it would be too many records or more
-// than most bytes.
+// put adds a record with a response of n bytes, unless those are too many records or bytes.
 func (b *inbox) put(rec *record.Exchange, bytes *atomic.Int64, n, most int64) bool {
 	b.mu.Lock()
 	full := len(b.list) >= queueLength

@@ -1,5 +1,4 @@
-// Package executor runs the stages of a plan, one after the other: the plan's own, or the levels that a search
-// comes to.
+// Package executor runs a plan's stages in turn: its own, or the levels that a search comes to.
 package executor
 
 import (
@@ -178,8 +177,7 @@ func (p *stageRunner) stopped(ctx context.Context, mark record.StageSummary) rec
 	return mark
 }
 
-// aborted is the mark of a stage whose last requests may have been aborted, also where
-// sending had ended.
+// aborted is the mark of a stage whose last requests may have been aborted, even after sending.
 func aborted(ctx context.Context, mark record.StageSummary) record.StageSummary {
 	if ctx.Err() != nil {
 		mark.Reason = record.StopInterrupted
@@ -219,8 +217,8 @@ func (p *stageRunner) send(ctx context.Context, i int, s plan.Stage) (record.Sta
 	return mark, l, err
 }
 
-// runCapacityLevel puts the load of a level of a search for the capacity on the target, and ends it where it
-// is clearly too much.
+// runCapacityLevel puts a capacity search's level on the target, and ends it if it is clearly too
+// much.
 func (p *stageRunner) runCapacityLevel(ctx context.Context, s plan.Stage, work load.Spec) (record.StageSummary, error) {
 	work.Drain = p.capacity.Drain()
 	over, end := context.WithCancel(context.Background())

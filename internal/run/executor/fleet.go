@@ -14,16 +14,14 @@ import (
 	"github.com/inferometer/inferometer/internal/run/rundir"
 )
 
-// Workers is a number of workers, other processes, that send in this one's place. Their records
-// come here.
+// Workers are other processes that send in this one's place. Their records come here.
 type Workers interface {
 	// Prepare hands out the plan and returns once all workers could send their first request.
 	Prepare(ctx context.Context, p *plan.Plan, in *WorkerRecords) error
 	// Send has the workers carry out a task, each its share, until it ends or stop yields, and
 	// gives how it went as a whole. live is kept up to date meanwhile.
 	Send(ctx context.Context, t load.Spec, stop <-chan record.StopReason, live *engine.Counters) (record.StageSummary, error)
-	// Sync returns once the records of all requests that have ended by now were taken in, or
-	// ctx has ended.
+	// Sync returns once the records of all requests ended by now are in, or ctx has ended.
 	Sync(ctx context.Context)
 }
 
@@ -68,8 +66,7 @@ func (in *WorkerRecords) Fail(err error) {
 	}
 }
 
-// AddSummary takes the requests of a worker into account that a frame has. There is one caller for each
-// worker at a time.
+// AddSummary counts a frame's requests of a worker, each of which has one caller at a time.
 func (in *WorkerRecords) AddSummary(worker int, d record.FrameSummary) error {
 	err := in.readers[worker].Read(d, func(line record.Line) error {
 		switch {
@@ -89,14 +86,13 @@ func (in *WorkerRecords) AddSummary(worker int, d record.FrameSummary) error {
 	return nil
 }
 
-// End says that there will be no more of a worker. What is in flight then was lost with it, and is
-// written down as such.
+// End says that there will be no more of a worker. What is in flight is noted as lost with it.
 func (in *WorkerRecords) End(worker int) error {
 	return in.readers[worker].End(func(rec *record.Record) error {
 		if in.closed.Load() {
 			return nil
 		}
-		rec.Failure.Class, rec.Failure.Message = record.WorkerLost, "its worker was lost before the answer came"
+		rec.Failure.Class, rec.Failure.Message = record.WorkerLost, "its worker was lost before the response came"
 		in.collector.Add(worker, rec)
 		return in.journal.Writer.Records().Append(record.AppendJSON(nil, rec, false))
 	})

@@ -59,9 +59,8 @@ func (q *Queue) next() (i int, s plan.Stage, ok bool) {
 	return i, s, true
 }
 
-// choose is the stage with a number; false: there is none. It does without the lock, which only
-// those need who look at the run meanwhile: a search says what it does, and who shows that may have
-// to look first.
+// choose is the stage with a number; false: there is none. It does without the lock, which those
+// need who look at the run meanwhile, as do those who show what a search says.
 func (q *Queue) choose(i int) (plan.Stage, bool) {
 	switch {
 	case q.over || i >= MostStages(q.plan) || q.plan.Saturation.On() && i >= len(q.made):
@@ -124,8 +123,7 @@ func (q *Queue) PlanAsRun() *plan.Plan {
 	return &p
 }
 
-// setRates takes the rates of a sweep to saturation as the stages. None: there are no
-// stages to run.
+// setRates takes the rates of a sweep to saturation as the stages, or none.
 func (q *Queue) setRates(rates []float64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -76,8 +76,7 @@ func (m *windowMeter) meter(i int, s plan.Stage) *sweep.Meter {
 	return meter
 }
 
-// from waits for when the measured part of a stage begins; the present where
-// the stage is over before that.
+// from waits for when a stage's measured part begins; the present if the stage ends before.
 func (m *windowMeter) from(over context.Context, stage int) time.Duration {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -113,8 +113,7 @@ func settledPage(ctx context.Context, p probe.Page) record.Page {
 	return page
 }
 
-// moving are the counters that stand still when nothing is in flight: not those of GPUs,
-// which use energy all the time.
+// moving are the counters that stand still when nothing is in flight: not those of GPUs' energy.
 func moving(all []record.Sample) []record.Sample {
 	var out []record.Sample
 	for _, s := range all {
@@ -131,8 +130,7 @@ type Prometheus struct {
 	hide    []string // secrets that it may repeat
 }
 
-// OpenPrometheus makes what asks the plan's Prometheus server, or nil. hide are secrets that
-// the server may repeat.
+// OpenPrometheus makes what asks the plan's Prometheus server, or nil. hide are secrets.
 func OpenPrometheus(ctx context.Context, p *plan.Plan, kit registry.Kit, o endpoint.Options, hide []string) (*Prometheus, error) {
 	if !p.Probes.Prometheus.On() {
 		return nil, nil
@@ -144,8 +142,7 @@ func OpenPrometheus(ctx context.Context, p *plan.Plan, kit registry.Kit, o endpo
 	return &Prometheus{a, hide}, nil
 }
 
-// Gather asks what it has of each stage and of all of them. What it does not say costs
-// nothing of what was measured.
+// Gather asks what it has of each stage and of all. Without it nothing measured is lost.
 func (a *Prometheus) Gather(ctx context.Context, log io.Writer, book *rundir.Journal) {
 	of := stretches(book.Facts.Stages)
 	if len(of) == 0 {

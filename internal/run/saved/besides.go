@@ -28,8 +28,8 @@ type besides struct {
 	samples  map[int]*sample.StageSamples
 }
 
-// begin prepares for the requests of n aggregators. The clock of what is drawn shows when the first stage
-// began.
+// begin prepares for the requests of n aggregators. The drawing's clock has the first stage's
+// begin.
 func (b *besides) begin(n int, p *plan.Plan, marks []record.StageSummary) {
 	if b == nil {
 		return

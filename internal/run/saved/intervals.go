@@ -16,8 +16,7 @@ import (
 	"github.com/inferometer/inferometer/internal/stat/estimate"
 )
 
-// asksIntervals are the figures whose intervals gates ask for and a result does not have:
-// statistics by metric.
+// asksIntervals are figures whose intervals gates want and a result lacks: statistics by metric.
 func asksIntervals(conditions plan.Conditions) map[string][]string {
 	figures := map[string][]string{}
 	for _, c := range conditions.All() {
@@ -72,8 +71,7 @@ func boundsOf(p *plan.Plan) *record.Bounds {
 	return b
 }
 
-// boundsBy are those of a run whose records have said what its search made: p has the levels
-// that were begun.
+// boundsBy are those of a run whose records have said what its search made: p has its levels.
 func boundsBy(p *plan.Plan, f *build.Inputs) *record.Bounds {
 	b := boundsOf(p)
 	if p.Levels.On() || p.Capacity.On() {

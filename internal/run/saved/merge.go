@@ -21,8 +21,7 @@ type share struct {
 	text   []byte
 }
 
-// Merge makes the result of a run again from the directories of its workers, whose coordinator
-// did not live to write one.
+// Merge makes a run's result from the directories of its workers, whose coordinator died before.
 func Merge(dirs []string, reading *record.Reading) (*Run, error) {
 	var all []share
 	for _, dir := range dirs {

@@ -70,8 +70,7 @@ func Named(names message.Names) func(*plan.Plan) message.Names {
 	return func(*plan.Plan) message.Names { return names }
 }
 
-// Read makes a run again from its output directory: the plan and the records. It works on
-// what a killed run left behind.
+// Read makes a run again from its output directory: plan and records, also of a killed run.
 func Read(dir string, o Options) (*Run, error) {
 	s, err := open(dir, o.Reading)
 	if err != nil {
@@ -205,9 +204,8 @@ func readFacts(records record.File, p *plan.Plan) (build.Inputs, error) {
 	return f, err
 }
 
-// Create writes an output directory of requests that another program has measured: the plan
-// that its load comes to, and the records that fill adds. A stage goes from its first
-// request to its last response.
+// Create writes an output directory of requests measured elsewhere: the plan that the load comes
+// to, and the records that fill adds. A stage goes from its first request to its last response.
 func Create(p *plan.Plan, h record.Header, fill func(add func(*record.Record) error) error) error {
 	text, err := planfile.Encode(p)
 	if err != nil {
@@ -241,8 +239,7 @@ func Create(p *plan.Plan, h record.Header, fill func(add func(*record.Record) er
 	})
 }
 
-// LacksStages reports whether a run ended without all of its stages, and not because
-// someone or something stopped it.
+// LacksStages reports whether a run ended without all of its stages though nothing stopped it.
 func LacksStages(f *build.Inputs, stages int) bool {
 	n := 0
 	for i := range f.Stages {

@@ -52,8 +52,7 @@ func buildResult(p *plan.Plan, f *build.Inputs, fold *metric.Aggregator, records
 	return b.build(p, *f, again, records)
 }
 
-// settled gives a line the marks that have been found, and a request the phase that it
-// turned out to be in.
+// settled gives a line the marks found, and a request the phase that it was in.
 func settled(p *plan.Plan, marks []record.StageSummary) func(*record.Line) {
 	return func(l *record.Line) {
 		switch {

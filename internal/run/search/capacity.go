@@ -113,8 +113,7 @@ func (a *Capacity) announce(step *capacity.NextLevel) {
 	}
 }
 
-// kinds are what levels are run for, where that is not to find the capacity. Their stages have
-// those names.
+// kinds are what levels are run for besides finding the capacity. Their stages have those names.
 func kinds() []string {
 	return []string{capacity.Recovery, capacity.Hold, capacity.Overload, capacity.Repeat}
 }
@@ -134,8 +133,7 @@ func (a *Capacity) by() string {
 	return capacity.Rate
 }
 
-// Drain is how long the requests of a level may take after its end: a queue that is too long is
-// not waited for.
+// Drain is how long a level's requests may take after its end: too long a queue is not waited for.
 func (a *Capacity) Drain() plan.Duration {
 	if a.typical == 0 {
 		return a.plan.Drain
@@ -226,9 +224,8 @@ func (a *Capacity) Watch(over context.Context, i int, s plan.Stage, stop abort.S
 	}
 }
 
-// overloaded reports whether the current level is clearly too much: so many samples are bad that
-// the rest cannot make up for it, or less than half of what came was answered. sent is how many
-// requests there were before it.
+// overloaded reports whether the current level is clearly too much: too many samples are bad for
+// the rest to make up, or less than half was answered. sent is how many requests went before it.
 func (a *Capacity) overloaded(i int, s plan.Stage, sent int64) bool {
 	now := a.now()
 	times := a.sending.Times(i)
@@ -258,8 +255,7 @@ func (a *Capacity) Found() *build.Capacity {
 	return c
 }
 
-// ReplayCapacity makes the levels of a search again from its stages and their requests, of which none
-// is kept.
+// ReplayCapacity makes a search's levels again from its stages and requests, and keeps none.
 func ReplayCapacity(p *plan.Plan, stages []plan.Stage, marks []record.StageSummary, records record.File) (*build.Capacity, error) {
 	a, err := NewCapacity(p, nil, nil, nil)
 	if err != nil {

@@ -40,9 +40,8 @@ func CheckObjectives(p *plan.Plan) error {
 	return err
 }
 
-// objectivesOf reads the objectives of a plan. Where requests come at a rate, the time to the
-// first token and the latency count from when a request was due: what it waits for in this
-// client, its user waits too.
+// objectivesOf reads the objectives of a plan. At a rate, the time to the first token and the
+// latency count from when a request was due: its user waits then, too.
 func objectivesOf(p *plan.Plan) ([]objective, error) {
 	var list []objective
 	texts := p.Capacity.Objectives

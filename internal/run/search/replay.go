@@ -9,8 +9,7 @@ import (
 	"github.com/inferometer/inferometer/internal/sweep"
 )
 
-// StepStage is the stage number of a step of the search for the saturation: records of
-// steps are told from those of stages by it.
+// StepStage is the stage number of a step of the search for the saturation, in its records.
 func StepStage(i int) int { return -1 - i }
 
 // SaturationStages are the stages of a sweep; the plan's own where its search found none.
@@ -21,8 +20,7 @@ func SaturationStages(p *plan.Plan, rates []float64) []plan.Stage {
 	return sweep.StagesAt(p.Stages[0], p.Saturation, rates)
 }
 
-// ReplaySaturation makes the outcome of a search again from the marks of its steps and their
-// requests, or nil.
+// ReplaySaturation makes a search's outcome again from its steps' marks and requests, or nil.
 func ReplaySaturation(p *plan.Plan, marks []record.StageSummary, passages *sweep.StepLog) *sweep.Saturation {
 	if !p.Saturation.On() {
 		return nil

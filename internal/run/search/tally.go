@@ -17,8 +17,7 @@ import (
 // batches is how many parts of a level are held against one another.
 const batches = 10
 
-// objectiveTracker hold the requests of levels against the objectives. They may be used from many
-// goroutines.
+// objectiveTracker holds the requests of levels against the objectives, concurrently.
 type objectiveTracker struct {
 	objectives []objective
 	// mark is that of a level, where all of them ended before their requests are read; nil means they
@@ -156,8 +155,8 @@ func (c *count) part(at time.Duration) int {
 	return min(max(int(float64(at-c.from)/max(float64(c.to-c.from), 1)*batches), 0), batches-1)
 }
 
-// see holds a request against an objective. One that was cut off has taken at least as long as it
-// was in flight.
+// see holds a request against an objective. One cut off has taken as long as it was in flight, or
+// more.
 func (o *objective) see(reader *metric.Reader, r *metric.Request, spread *stat.Histogram) (b capacity.Batch) {
 	cut := r.Failure != nil && r.Failure.Class.EndedHere()
 	count := func(bad bool) {
@@ -288,8 +287,8 @@ func (o *objective) figures(s *capacity.Observation, spread *stat.Histogram) {
 	}
 }
 
-// bad is the share of samples of the current level that are on the wrong side of each bound,
-// and how many samples there are.
+// bad is the share of the current level's samples on the wrong side of each bound, and their
+// number.
 func (t *objectiveTracker) bad(i int) (shares, samples []float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -54,9 +54,8 @@ func connections(p *plan.Plan, n int) int {
 // has so many requests in flight as its rate brings in that time.
 const usualTime = 10 * time.Second
 
-// Warnings warn of stages that send at a rate, without a cap on what is in flight,
-// and may well need more connections than the system grants. How many nobody knows
-// ahead: that depends on the server.
+// Warnings warn of stages that send at a rate, without a cap on what is in flight, and may need
+// more connections than the system grants: that depends on the server.
 func (l SystemLimits) Warnings(p *plan.Plan) []message.Message {
 	granted, what, advice := math.Inf(1), "", message.Message{}
 	if l.Files > 0 {

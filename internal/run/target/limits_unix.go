@@ -4,8 +4,8 @@ package target
 
 import "golang.org/x/sys/unix"
 
-// openFileLimit is how many files this process may have open; Go raises it to the
-// hard limit when it starts. 0: not known.
+// openFileLimit is how many files this process may open; Go raises it to the hard limit. 0: not
+// known.
 func openFileLimit() int {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {

@@ -24,8 +24,8 @@ import (
 const (
 	// preflightTime bounds the requests ahead of a run, all of them together.
 	preflightTime = 30 * time.Second
-	// preflightTries is how often a request is refused before that counts: servers under test
-	// may fail at times.
+	// preflightTries is how often a request is refused before that counts: servers may fail at
+	// times.
 	preflightTries = 3
 	// preflightText is like no prompt of a run, so that no cache has one of those ready.
 	preflightText = "Preflight check of a benchmark: answer with one word."
@@ -51,8 +51,8 @@ func NewPreflight(p *plan.Plan, c *Client, getenv func(string) string, log io.Wr
 	return &Preflight{plan: p, client: c, getenv: getenv, log: log}
 }
 
-// Check sends the requests. What may pass, such as a busy server, is told and does not keep
-// the run from being made.
+// Check sends the requests. What may pass, such as a busy server, is told and does not stop the
+// run.
 func (pre *Preflight) Check(ctx context.Context) error {
 	t, s := &pre.plan.Target, pre.client.Secrets
 	if t.NoPreflight || !pre.client.Protocol.Preflights {
@@ -107,8 +107,7 @@ func (pre *Preflight) fly(ctx context.Context, i int) (*record.Failure, error) {
 
 func (pre *Preflight) prompt(i int) (*prompt.Prompt, error) {
 	t, adapters := &pre.plan.Target, pre.plan.Data.Adapters
-	// Requests are dealt out by their number, which also is in their ids: those of the run
-	// begin at 0.
+	// Requests are dealt out by their number, which is in their ids: the run's begin at 0.
 	p := &prompt.Prompt{Seq: int64(len(t.URLs))<<40 + int64(i), Text: preflightText, Tokens: -1}
 	if len(adapters) > 0 {
 		p.Model = adapters[i%len(adapters)].Name
@@ -165,8 +164,8 @@ func answered(f *record.Failure) string {
 	return strings.TrimSpace(text)
 }
 
-// refusal is the error of a target that refuses such requests: where it was sent, what came
-// back, and what may be wrong.
+// refusal is the error of a target that refuses such requests: what was sent where, what came back,
+// and what to do.
 func (pre *Preflight) refusal(ctx context.Context, f *record.Failure, i int) error {
 	t, models := &pre.plan.Target, pre.served(ctx, i)
 	asked := t.Model

@@ -65,12 +65,11 @@ type Client struct {
 	Secrets  Secrets
 }
 
-// Setup is what a run has found out about its target before the first request; empty where
-// its server says nothing of itself.
+// Setup is what a run has found out about its target before the first request, if anything.
 type Setup struct {
 	endpoint.ServerInfo
-	// Target is the plan's with what the server has said about it, and Tensors the model's
-	// inputs and outputs.
+	// Target is the plan's with what the server has said, and Tensors the model's inputs and
+	// outputs.
 	Target  plan.Target
 	Tensors *tensor.Signature
 }

@@ -47,8 +47,7 @@ func cover(text []byte, secret string) {
 	}
 }
 
-// Guard makes a decoder hide secrets where there is anything to hide, ahead of everything
-// that is kept or shown.
+// Guard makes a decoder hide secrets, if any, ahead of everything that is kept or shown.
 func (s Secrets) Guard(d endpoint.Decoder, t plan.Target) endpoint.Decoder {
 	decode := d.Decode
 	if hide := s.Texts(t); s.Live != nil {
@@ -88,8 +87,8 @@ func Redact(text string, secrets []string) string {
 	return text
 }
 
-// Texts are the secrets that a server may repeat or that requests hold. The longest come first:
-// one may be a part of another.
+// Texts are the secrets that a server may repeat or requests hold. The longest, with others in
+// them, come first.
 func (s Secrets) Texts(t plan.Target) []string {
 	hide := t.Secrets()
 	if s.Key != "" {

@@ -24,7 +24,7 @@ const (
 	resetSGLang = "/flush_cache?timeout=30"
 )
 
-// resetTime bounds one answer.
+// resetTime bounds one response.
 const resetTime = 60 * time.Second
 
 // A server may hold blocks of requests that ended a moment ago.
@@ -123,7 +123,7 @@ func refused(said []byte) bool {
 	return bytes.Contains(bytes.ReplaceAll(said, []byte(" "), nil), []byte(`"success":false`))
 }
 
-// mostSaid bounds what is kept of an answer.
+// mostSaid bounds what is kept of a response.
 const mostSaid = 400
 
 func (r *CacheReset) ask(ctx context.Context, address string) (status int, said []byte, err error) {

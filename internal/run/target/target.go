@@ -232,8 +232,7 @@ func lacksAdapters(url string, models []string, adapters []plan.Adapter) error {
 		plan.SafeURL(url), strings.Join(missing, ", "), strings.Join(models, ", "))
 }
 
-// settleHTTP2 falls back to HTTP/1.1 where no server speaks HTTP/2. Replicas that
-// differ are not measured together.
+// settleHTTP2 falls back to HTTP/1.1 where no server speaks HTTP/2. Replicas must not differ.
 func settleHTTP2(t *plan.Target, plain []string, log message.Log) error {
 	switch len(plain) {
 	case 0:
@@ -274,8 +273,7 @@ func newLister(protocol endpoint.Protocol, t plan.Target, config *tls.Config, ge
 	return p
 }
 
-// stayThere does not follow a server to another one, where the run's requests would not
-// follow either.
+// stayThere follows to no other server, since the run's requests would not either.
 func stayThere(req *http.Request, via []*http.Request) error {
 	if first := via[0].URL; req.URL.Scheme != first.Scheme || req.URL.Host != first.Host || len(via) > 9 {
 		return http.ErrUseLastResponse

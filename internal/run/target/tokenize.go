@@ -37,8 +37,7 @@ func Tokenize(ctx context.Context, q TokenizeRequest) ([]int32, error) {
 	return (&TokenServer{Request: q, Client: http.DefaultClient}).Tokens(ctx, q.Text)
 }
 
-// TokenServer is a server that is asked for the tokens of several texts, in the shape that it took
-// the first time.
+// TokenServer is a server asked for the tokens of texts, in the shape that it took the first time.
 type TokenServer struct {
 	Request TokenizeRequest // but for its text
 	Client  *http.Client
@@ -107,7 +106,7 @@ func (s *TokenServer) Text(ctx context.Context, ids []int32) (string, error) {
 		Prompt *string `json:"prompt"`
 	}
 	if err := json.Unmarshal(said, &answer); err != nil || answer.Prompt == nil {
-		return "", &answerError{text: "the answer has no prompt"}
+		return "", &answerError{text: "the response has no prompt"}
 	}
 	return *answer.Prompt, nil
 }
@@ -216,12 +215,12 @@ func readTokens(answer []byte, special bool) ([]int32, error) {
 		Stop  *int   `json:"stop"`
 	}
 	if json.Unmarshal(list, &rows) != nil || rows == nil {
-		return nil, &answerError{text: "the answer has no list of tokens"}
+		return nil, &answerError{text: "the response has no list of tokens"}
 	}
 	ids = make([]int32, 0, len(rows))
 	for _, r := range rows {
 		if r.ID == nil {
-			return nil, &answerError{text: "the answer's tokens have no ids"}
+			return nil, &answerError{text: "the response's tokens have no ids"}
 		}
 		if !special && r.Start != nil && r.Stop != nil && *r.Start == *r.Stop {
 			continue

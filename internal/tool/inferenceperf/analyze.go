@@ -252,8 +252,8 @@ func times() []struct{ metric, title, label string } {
 	}
 }
 
-// statistics draws a line for each statistic of a latency. The axis names the only one; of
-// several the lines do.
+// statistics draws a line for each statistic of a latency, which names it, or the axis a single
+// one.
 func (an *analysis) statistics(metric, label string, draw func(latency value) line) (axis string, lines []line) {
 	for _, s := range an.stats {
 		l := draw(latency(metric, s.key))

@@ -10,8 +10,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/args"
 )
 
-// usual is a config whose reports are those that a config has where it says nothing of
-// them, and that of single requests.
+// usual is a config with the reports that are made by default, and that of single requests.
 const usual = `server: {type: mock, base_url: http://localhost}
 data: {type: mock}
 load: {stages: [{rate: 1, duration: 1}]}

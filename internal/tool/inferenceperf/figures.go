@@ -20,8 +20,8 @@ import (
 // importNotes say where the original's definitions differ from ours.
 func importNotes() []string {
 	return []string{
-		"inference-perf's request latency ends when it has counted the answer's tokens; ours with the last byte.",
-		"inference-perf's tokens are those with visible text: reasoning and tool calls are not timed, and an answer with one token has no time to first token.",
+		"inference-perf's request latency ends when it has counted the response's tokens; ours with the last byte.",
+		"inference-perf's tokens are those with visible text: reasoning and tool calls are not timed, and a response with one token has no time to first token.",
 		"inference-perf gives all tokens of a chunk the chunk's time: with a tokenizer its inter-token latencies have zeros, where ours share out the gap.",
 	}
 }
@@ -86,7 +86,7 @@ func figures(_ tool.Env, from tool.From) (*tool.Figures, error) {
 		}
 	}
 	f.Plan = importer.Plan("", "", "", true, stages)
-	f.Notes = append(f.Notes, "inference-perf divides its rates by the time from its first request to its last answer, as we do; its goodput is a share of the requests that succeeded, ours of all.")
+	f.Notes = append(f.Notes, "inference-perf divides its rates by the time from its first request to its last response, as we do; its goodput is a share of the requests that succeeded, ours of all.")
 	return f, nil
 }
 

@@ -7,8 +7,7 @@ import (
 	"github.com/inferometer/inferometer/internal/tool/inferenceperf/dialect"
 )
 
-// mediaLog remembers what prompts have besides text: the records of their requests know
-// the prompts by their hashes alone.
+// mediaLog remembers what prompts have besides text: records know prompts by their hashes alone.
 type mediaLog struct {
 	shown sync.Map // []dialect.Medium by the hash of their prompt
 }

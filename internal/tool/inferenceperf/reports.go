@@ -43,8 +43,7 @@ type checks struct {
 	entries  int64 // of single requests; -1: they are not reported
 }
 
-// writeReports makes all reports. What could not be written is told, and costs nothing
-// of the rest.
+// writeReports makes all reports, and tells what could not be written.
 func (t *job) writeReports(s stages, res *result.Result) error {
 	o := &t.action.Options
 	pool := stat.NewPool("", sampleMemory)
@@ -127,8 +126,8 @@ func (r *reporter) each(f func(*record.Record)) error {
 	return err
 }
 
-// lifecycle writes the summary and the reports of stages. They also go to the output,
-// between marks that scripts look for.
+// lifecycle writes the summary and the reports of stages, also to the output, between scripts'
+// marks.
 func (r *reporter) lifecycle() {
 	o := &r.tool.action.Options
 	numbers := r.fold.Stages()
@@ -305,8 +304,7 @@ func (r *reporter) sessionFile(name string, list []*dialect.Session, stage *repo
 	}
 }
 
-// stageEnd is when the last session of a stage had ended, or no more was sent of one that was
-// cut short.
+// stageEnd is when a stage's last session had ended, or no more was sent of one cut short.
 func stageEnd(m record.StageSummary, list []*dialect.Session) time.Duration {
 	if m.Early() || m.Reason == record.StopDuration || len(list) == 0 {
 		return m.SendEnd

@@ -15,8 +15,8 @@ import (
 // SpansFile is where spans go that no collector is named for.
 const SpansFile = "otel_spans.jsonl"
 
-// export gives the requests out as spans. The reports are written before: a collector
-// that is not there costs none of them.
+// export gives the requests out as spans, after the reports, which a missing collector does not
+// cost.
 func (t *job) export(ctx context.Context, s otlp.Settings) error {
 	switch {
 	case s.Endpoint != "":

@@ -14,8 +14,7 @@ import (
 // stages are those of a run, as they were run.
 type stages map[int]plan.Stage
 
-// following remembers stages and tells of them in the lines that the original logs, which
-// scripts wait for.
+// following remembers stages and tells of them in the original's lines, which scripts wait for.
 type following struct {
 	stages
 	options *args.Options

@@ -88,8 +88,7 @@ func (t *job) directory() (done func(), err error) {
 	return func() { os.RemoveAll(dir) }, nil
 }
 
-// guessTime is how long the tokenizer of a model may take that nobody named: the name
-// of the model is only a guess.
+// guessTime is how long a model's tokenizer may take whose name is only a guess.
 const guessTime = 30 * time.Second
 
 // withTokenizer is a kit that takes the tokenizer of the model where the config names

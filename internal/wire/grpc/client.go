@@ -32,22 +32,20 @@ type Options struct {
 	// Metadata goes with every call. Values of names that end in -bin are raw
 	// bytes.
 	Metadata []http1.Field
-	// Compression is what requests are compressed with: "", "gzip" or "deflate".
-	// Answers may come compressed either way.
+	// Compression is that of requests: "", "gzip" or "deflate". Responses may come compressed
+	// either way.
 	Compression string
-	// MaxMessage bounds messages in both directions, uncompressed, in bytes; 0: as
-	// much as the protocol allows.
+	// MaxMessage bounds messages both ways, uncompressed, in bytes; 0: what the protocol allows.
 	MaxMessage int
-	// Largest bounds what comes in one message, uncompressed, and Control the responses of
-	// calls that are not measured.
+	// Largest bounds what comes in a message, uncompressed, Control the responses of unmeasured
+	// calls.
 	Largest, Control limitio.Limit
 	// KeepAlive is how long a connection may be silent before the server is pinged;
 	// 0: it is not. KeepAliveTimeout is how long it has to answer; 0: 20 seconds.
 	KeepAlive, KeepAliveTimeout time.Duration
 	// Secure: the dialer speaks TLS.
 	Secure bool
-	// Streams is how many streams the slots share; slot s uses stream s mod
-	// Streams. 0: each slot has its own.
+	// Streams is how many streams the slots share: slot s uses s mod Streams. 0: each has its own.
 	Streams int
 	// Sharing is how many streams, or unary calls at once, share a connection; 0:
 	// none does.
@@ -77,8 +75,7 @@ type head struct {
 	fields []http1.Field
 }
 
-// largest is the largest message that the protocol can speak of and that other
-// implementations take.
+// largest is the largest message of the protocol that other implementations take.
 const largest = 1<<31 - 1
 
 // controlStreams is how many calls that are not measured share a connection.
@@ -190,7 +187,7 @@ func (o Options) fields(method string) []http1.Field {
 	return append(all, own...)
 }
 
-// Call carries out a call that is not measured, for as long as ctx allows. A gRPC status other than OK is a
+// Call carries out an unmeasured call while ctx allows. A gRPC status other than OK is a
 // *StatusError.
 func (c *Client) Call(ctx context.Context, method string, message []byte) ([]byte, error) {
 	m, err := c.Prepare(message)
@@ -222,7 +219,7 @@ func (r refuser) Keep(rec *record.Exchange) error {
 	if int64(len(rec.Body)) <= r.Bytes+prefix {
 		return nil
 	}
-	return &limitio.Error{What: "the answer", Limit: limitio.Limit(r)}
+	return &limitio.Error{What: "the response", Limit: limitio.Limit(r)}
 }
 
 // notHere adds what a connection that ends without a word of HTTP/2 usually means.

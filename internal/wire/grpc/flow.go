@@ -24,8 +24,7 @@ type flow struct {
 	sort   Sorter
 	ended  chan struct{} // closed when the stream is over
 
-	// mu may be taken while the connection is locked, and so nothing may be asked
-	// of the stream while it is held.
+	// mu may be taken while the connection is locked: nothing may be asked of the stream under it.
 	mu      sync.Mutex
 	waiting map[string]*request
 	count   int64 // requests so far
@@ -191,8 +190,7 @@ func (f *flow) deal(message []byte, at timedconn.Stamp, behind bool) {
 	f.stall(at)
 }
 
-// partly notes that a part of a message has come. Whose it is is unknown, unless
-// there is only one who waits.
+// partly notes that a part of a message has come: whose is unknown, unless only one waits.
 func (f *flow) partly(at timedconn.Stamp) {
 	if len(f.waiting) != 1 {
 		return
@@ -318,8 +316,7 @@ func (f *flow) expire() {
 	}
 }
 
-// abandon lets go of a request that this side has ended, and of the stream if
-// nobody else is on it: the server need not go on.
+// abandon lets go of a request that this side has ended, and of the stream if no other is on it.
 func (f *flow) abandon(q *request) {
 	f.mu.Lock()
 	f.finish(q, timedconn.ErrAborted)

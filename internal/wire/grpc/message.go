@@ -13,15 +13,13 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
-// prefix is the length of what stands before each message: whether it is
-// compressed, and how long it is.
+// prefix is the length of what stands before each message: its compression and length.
 const prefix = 5
 
 // Message is a message ready to go. It may go any number of times.
 type Message struct{ wire []byte }
 
-// Prepare makes a message ready to go, compressed where the client is to compress.
-// It belongs ahead of the measured time.
+// Prepare makes a message ready to go, perhaps compressed, ahead of the measured time.
 func (c *Client) Prepare(message []byte) (Message, error) {
 	if len(message) > c.options.MaxMessage {
 		return Message{}, fmt.Errorf("a message of %d bytes, where %d are allowed: raise the limit of message sizes or send less", len(message), c.options.MaxMessage)
@@ -79,9 +77,8 @@ type splitter struct {
 // keepPartial is how large a buffer is kept between messages.
 const keepPartial = 1 << 20
 
-// next gives the first message of p with its prefix, uncompressed, and what follows
-// it. A nil message: it is not complete, and all of p has been taken. What is
-// handed out is valid until the next call.
+// next gives the first message of p with its prefix, uncompressed, and what follows it; nil: it is
+// not complete, and all of p has been taken. It is valid until the next call.
 func (s *splitter) next(p []byte) (message, rest []byte, err error) {
 	if s.handed {
 		if s.handed = false; cap(s.partial) > keepPartial {

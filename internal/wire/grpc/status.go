@@ -81,8 +81,7 @@ func outcome(fields []http1.Field) error {
 	return &StatusError{Code: code, Message: unescape(value(fields, "grpc-message"))}
 }
 
-// unescape undoes the percent-encoding of a grpc-message. What is not encoded
-// properly stays as it is.
+// unescape undoes the percent-encoding of a grpc-message, where it is proper.
 func unescape(s string) string {
 	if !strings.Contains(s, "%") {
 		return s

@@ -72,8 +72,7 @@ func (c *Client) Stream(ctx context.Context, method, id string, m Message, rec *
 	}
 }
 
-// once carries out a request on the lane's stream. Untaken: the stream ended before
-// the server can have taken it.
+// once carries out a request on the lane's stream. Untaken: that ended before the server took it.
 func (c *Client) once(ctx context.Context, l *sharedStream, method, id string, m Message, rec *record.Exchange,
 	sort Sorter) (untaken bool, err error) {
 	rec.Marks, rec.Body = rec.Marks[:0], rec.Body[:0]

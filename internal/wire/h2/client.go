@@ -179,8 +179,7 @@ func (c *Client) perform(ctx context.Context, o *order) error {
 	}
 }
 
-// untaken reports whether a stream ended with its connection, and before the server
-// can have taken its request.
+// untaken reports whether a stream ended with its connection, before the server took its request.
 func (c *Client) untaken(st *stream) bool {
 	var dropped *http1.Dropped
 	return st.reused && st.latest == record.Never && errors.As(st.err, &dropped) && dropped.SafeToResend(st.rec.Sent, c.soon, false)
@@ -208,8 +207,7 @@ func (c *Client) start(ctx context.Context, o *order) (*stream, error) {
 	}
 }
 
-// open opens a connection for a request, or waits for one that is being opened.
-// Neither stream nor error: look again.
+// open opens a connection for a request, or waits for one. Neither stream nor error: look again.
 func (c *Client) open(ctx context.Context, o *order) (*stream, error) {
 	c.mu.Lock()
 	if other := c.opening; other != nil && other.places > 0 {

@@ -18,9 +18,8 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// conn is a connection with its streams. One goroutine reads it, one writes to
-// it; neither waits for the other, so that a server that stops reading for a while
-// cannot stop us from reading what it writes.
+// conn is a connection with its streams. One goroutine reads it, one writes to it; neither waits
+// for the other: a server that stops reading cannot stop us from reading.
 type conn struct {
 	client *Client
 	net    *timedconn.Conn
@@ -281,8 +280,7 @@ func (c *conn) end(i int, err error) {
 	st.done <- struct{}{}
 }
 
-// unprocessed is the error of a stream that the server has not looked at: its
-// request may go again without harm.
+// unprocessed is the error of a stream that the server has not looked at: its request may go again.
 type unprocessed struct{ text string }
 
 func (e *unprocessed) Error() string { return e.text }

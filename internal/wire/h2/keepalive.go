@@ -10,8 +10,7 @@ type KeepAlive struct {
 	// Every is how long nothing may have come before the server is pinged; 0: it
 	// is never pinged.
 	Every time.Duration
-	// Timeout is how long it then has to say anything at all; 0: 20 seconds. After
-	// that the connection counts as broken.
+	// Timeout is how long it then has to say anything, or the connection is broken; 0: 20 seconds.
 	Timeout time.Duration
 }
 

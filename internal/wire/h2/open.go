@@ -35,8 +35,7 @@ type Stream struct {
 type Receiver interface {
 	// Head takes the headers of the response. An error ends the stream.
 	Head(status int, fields []http1.Field, at timedconn.Stamp) error
-	// Data takes the next bytes; behind: others stand behind them in the read. An
-	// error ends the stream.
+	// Data takes the next bytes; behind: the read has more. An error ends the stream.
 	Data(p []byte, at timedconn.Stamp, behind bool) error
 	// End comes last. Without an error the server ended the stream in order, and
 	// trailer are the fields that it ended with, where it sent any.
@@ -53,10 +52,9 @@ type GoAwayHandler interface {
 
 // Sender is told when its piece went out.
 type Sender interface {
-	// Wrote comes with the connection locked, once for each write that carried the
-	// first or last byte. Sent is the time right before the first byte went,
-	// written the one after the last; record.Never: that byte was not part of it. A
-	// piece about to go is announced with the time of that look.
+	// Wrote comes with the connection locked, once for each write that carried the first or last
+	// byte. Sent is the time before the first byte, written that after the last; record.Never: not
+	// part of it. A piece about to go comes with the time of that look.
 	Wrote(sent, written time.Duration)
 }
 
@@ -67,8 +65,7 @@ type piece struct {
 	begun bool
 }
 
-// Open starts an open-ended stream for a slot. Ctx bounds the opening of a
-// connection, not the life of the stream.
+// Open starts an open-ended stream for a slot. Ctx bounds the opening, not the stream's life.
 func (c *Client) Open(ctx context.Context, slot int, fields []http1.Field, to Receiver) (*Stream, error) {
 	s := &Stream{to: to}
 	if _, err := c.start(ctx, &order{shared: fields, open: s, slot: slot}); err != nil {

@@ -151,7 +151,7 @@ func (r *reader) data(f frame, p []byte, last bool) error {
 		return nil
 	}
 	if st.length >= 0 && int64(st.rec.Folded+len(st.rec.Body)) > st.length {
-		r.refuse(i, "an answer longer than its Content-Length")
+		r.refuse(i, "a response longer than its Content-Length")
 		return nil
 	}
 	if !last {
@@ -189,7 +189,7 @@ func (r *reader) complete(i int) {
 	c := r.c
 	st := c.live[i]
 	if !st.headed {
-		r.refuse(i, "an answer without a status")
+		r.refuse(i, "a response without a status")
 		return
 	}
 	if missing := st.length - int64(st.rec.Folded+len(st.rec.Body)); missing > 0 {
@@ -275,8 +275,7 @@ func (r *reader) continuation(f frame, p []byte) error {
 	return nil
 }
 
-// endHeaders reads a whole block. It is read also where its stream has gone,
-// because later blocks build on it.
+// endHeaders reads a whole block, also of a stream that has gone: later blocks build on it.
 func (r *reader) endHeaders(block []byte) error {
 	f := r.blockOf
 	r.blockOf = frame{}
@@ -299,7 +298,7 @@ func (r *reader) endHeaders(block []byte) error {
 		r.refuse(i, h.err.Error())
 		return nil
 	case st.headed && !ends:
-		r.refuse(i, "headers in the middle of an answer")
+		r.refuse(i, "headers in the middle of a response")
 		return nil
 	case st.headed: // trailers
 		if st.open != nil {
@@ -310,10 +309,10 @@ func (r *reader) endHeaders(block []byte) error {
 			st.answer.Trailer = append(st.answer.Trailer, r.fields...)
 		}
 	case h.status == 0:
-		r.refuse(i, "an answer without a status")
+		r.refuse(i, "a response without a status")
 		return nil
 	case h.status < 200 && ends:
-		r.refuse(i, "an answer that ends before its status")
+		r.refuse(i, "a response that ends before its status")
 		return nil
 	case h.status >= 200 && st.open != nil:
 		st.headed = true

@@ -14,8 +14,7 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/http1"
 )
 
-// maxWrite bounds what one write takes, so that a large body does not hold up
-// what comes after it for long.
+// maxWrite bounds a write: a large body must not hold up what comes after it for long.
 const maxWrite = 256 << 10
 
 // write sends what there is to send until the connection is over.

@@ -34,9 +34,8 @@ type Client struct {
 	Chunks bool
 }
 
-// stacks gives what the idle connections are dealt out to, by slot, so that slots on different
-// cores do not meet at one lock: about 64, and as many for each core, whose slots then have its
-// connections (timedconn.DialFor).
+// stacks gives what idle connections are dealt out to, by slot, so that cores do not meet at one
+// lock: about 64, as many for each core, whose slots have its connections (timedconn.DialFor).
 func stacks(cores int) []stack { return make([]stack, cores*max(1, 64/cores)) }
 
 // stack holds idle connections; the one used last is taken first.

@@ -29,8 +29,7 @@ func SaysDone(body []byte, from int) bool {
 // fewLines is how long a text must be for a search to be faster than a look at each of its lines.
 const fewLines = 512
 
-// namesTypes reports whether the first line of a body is of a stream that says of each of its
-// events of which type it is.
+// namesTypes reports whether a body's first line is of a stream that names the type of each event.
 func namesTypes(body []byte) bool {
 	first, _, _ := bytes.Cut(body, []byte("\n"))
 	return bytes.Contains(first, []byte(`"type"`))

@@ -18,8 +18,7 @@ type habit struct {
 }
 
 const (
-	// habitual is how many connections in a row, closed after the same number of requests,
-	// make a habit.
+	// habitual is how many connections closed in a row after as many requests make a habit.
 	habitual = 3
 	// promptly is how soon after a response a server closes that has had enough of the
 	// connection. One whose time for idle connections is over waits for longer.
@@ -33,8 +32,7 @@ func (h *habit) answered(carried int64) {
 	}
 }
 
-// closed notes that the server closed a connection which had carried so many requests and been
-// idle for a while.
+// closed notes that the server closed a connection after so many requests and idle for a while.
 func (h *habit) closed(carried int64, idle time.Duration) {
 	if carried == 0 || idle > promptly {
 		return

@@ -11,8 +11,7 @@ func LongHead(most int) error {
 	return TooLarge(fmt.Errorf("the response's headers are longer than %d bytes: raise limits.header", most))
 }
 
-// Hold sees to it that a record whose body has grown does not hold more than it may. It
-// follows Mark.
+// Hold keeps a record whose body has grown from holding more than it may. It follows Mark.
 func Hold(rec *record.Exchange) error {
 	if !rec.Over(len(rec.Body)) {
 		return nil

@@ -12,9 +12,8 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// Arrived notes a read that brought bytes of a response, whose body up to there is given, as
-// exactly as can be. behind: other bytes came with the read, behind those; single tells whether it
-// was of one segment.
+// Arrived notes a read of a response, with the body up to there, as exactly as can be. behind: the
+// read had more bytes behind those; single: it was of one segment.
 func Arrived(rec *record.Exchange, body []byte, contentType string, at timedconn.Stamp, behind bool, single func() bool) {
 	n := len(rec.Marks)
 	if n > 0 && sameRead(rec.Marks[n-1], at) {
@@ -105,9 +104,8 @@ func sameRead(m record.Read, at timedconn.Stamp) bool {
 	return m.User == returned(at) && m.Kernel == at.Kernel
 }
 
-// perChunk gives each chunk of a read a mark of its own; ends are the lengths of the body at
-// which chunks ended. How late an earlier chunk of a read can be is not known any better than
-// of the read's first byte.
+// perChunk gives each chunk of a read a mark of its own; ends are the lengths of the body at which
+// chunks ended. An earlier chunk's lateness is known no better than the read's first byte's.
 func perChunk(marks []record.Read, ends []int) []record.Read {
 	var out []record.Read
 	last := 0
@@ -125,8 +123,7 @@ func perChunk(marks []record.Read, ends []int) []record.Read {
 	return out
 }
 
-// Finish notes that a response is complete. One that did not end has its End: when it said
-// that it is done.
+// Finish notes that a response is complete. One that did not end has its End: when it was done.
 func Finish(rec *record.Exchange, now time.Duration) {
 	if n := len(rec.Marks); n > 0 && !rec.Unterminated {
 		rec.End = rec.Marks[n-1].Time()
@@ -147,8 +144,7 @@ func Truncated(err error) error { return classed(record.Truncated, err) }
 // TooLarge is the error of a response that is beyond a limit of the plan.
 func TooLarge(err error) error { return classed(record.TooLarge, err) }
 
-// classed gives an error a class, unless its cause has one already: that is nearer to what
-// happened.
+// classed gives an error a class, unless its cause, nearer to what happened, has one.
 func classed(class record.Class, err error) error {
 	if known := new(timedconn.Error); errors.As(err, &known) {
 		return err

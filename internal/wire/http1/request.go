@@ -57,8 +57,7 @@ func NewHead(u *url.URL, fields []Field, proxy *url.URL) *Head {
 	return h
 }
 
-// ours reports whether a field is written by this package: a second one of its
-// kind would make the request invalid.
+// ours reports whether a field is written by this package: a second one would be invalid.
 func ours(name string) bool {
 	return name == "host" || name == "content-length" || name == "transfer-encoding"
 }

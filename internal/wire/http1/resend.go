@@ -6,8 +6,7 @@ import (
 	"github.com/inferometer/inferometer/internal/wire/timedconn"
 )
 
-// Dropped is the error of a request whose connection the server closed without a
-// byte of a response.
+// Dropped is the error of a request whose connection was closed without a byte of a response.
 type Dropped struct {
 	Err error
 	timedconn.CloseReason
@@ -18,9 +17,8 @@ func (e *Dropped) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *Dropped) Unwrap() error { return e.Err }
 
-// Soon is how long after a request's first byte, beyond a round trip, a server may
-// close the connection and still not have taken the request: as it does whose time
-// for idle connections is over.
+// Soon is how long after a request's first byte, beyond a round trip, a server may close the
+// connection and still not have taken the request: its time for idle connections is over.
 const Soon = 5 * time.Millisecond
 
 // SafeToResend reports whether the server cannot have taken a request that began to go at

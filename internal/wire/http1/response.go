@@ -50,7 +50,7 @@ const (
 // maxLine bounds what is kept of a line that does not end.
 const maxLine = 16 << 10
 
-// reset makes the response ready for the next answer; it appends to body.
+// reset makes the response ready for the next one; it appends to body.
 func (r *response) reset(body []byte) {
 	*r = response{body: body, head: r.head[:0], line: r.line[:0], ends: r.ends[:0], lastType: r.lastType}
 }
@@ -133,7 +133,7 @@ var errNoAnswer = errors.New("the server closed the connection without a respons
 // errResetUnanswered: the same, but the connection was reset.
 var errResetUnanswered = errors.New("the server reset the connection without a response")
 
-// errTwice: another answer follows the one that was asked for. Had it come a moment later,
+// errTwice: another response follows the one that was asked for. Had it come a moment later,
 // the next request would have taken it for its own.
 var errTwice = errors.New("the server sent a second response to one request")
 
@@ -169,9 +169,8 @@ func notHTTP(head []byte) error {
 // start is as much of a text as a message has room for.
 func start(text []byte) []byte { return text[:min(len(text), 40)] }
 
-// headLength is the length of a head up to and with its blank line, 0 where that is
-// not there yet. Lines end in CRLF or, from lenient servers, in LF. The first line
-// end that can precede the blank line lies at or behind from.
+// headLength is the length of a head with its blank line, 0: that is not there yet. Lines end in
+// CRLF or, from lenient servers, LF. The line end before the blank line lies at or behind from.
 func headLength(b []byte, from int) int {
 	for {
 		i := bytes.IndexByte(b[from:], '\n')
@@ -219,7 +218,7 @@ func (r *response) readHead(head []byte) error {
 		return errors.New("the server switched protocols without being asked to")
 	}
 	if status < 200 {
-		return nil // an interim answer: the real head follows
+		return nil // an interim response: the real head follows
 	}
 	old := line[len(versionPrefix)] == '0'
 	f := framing{length: -1}

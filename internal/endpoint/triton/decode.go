@@ -52,7 +52,7 @@ func (d *Decoder) Decode(x *record.Exchange) {
 	case len(rec.Body) == 0 && rec.Failure != nil:
 		return
 	case len(rec.Body) == 0:
-		decode.Fail(rec, record.BadBody, rec.End, "the answer is empty")
+		decode.Fail(rec, record.BadBody, rec.End, "the response is empty")
 		return
 	case d.transport == plan.TransportGRPC:
 		a.frames(d.endpoint == plan.EndpointStream)

@@ -213,7 +213,7 @@ func TestDecodeOthers(t *testing.T) {
 			`{"model_name":"m","outputs":[{"name":"text_output","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":11}}]}` + "\x07\x00\x00\x00one two",
 			`whole/2"one two" out 2 tokenizer`},
 		{"infer that is not JSON", http, plan.EndpointInfer, false, 200, `hello`, `unknown/0 out 0 tokenizer FAILED bad_body:`},
-		{"empty", http, plan.EndpointInfer, false, 200, ``, `out 0 uncounted FAILED bad_body: the answer is empty`},
+		{"empty", http, plan.EndpointInfer, false, 200, ``, `out 0 uncounted FAILED bad_body: the response is empty`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rec := &record.Exchange{Record: record.Record{Streamed: c.streamed, Status: c.status, End: time.Second, Body: []byte(c.body),

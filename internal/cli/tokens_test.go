@@ -217,7 +217,7 @@ func TestVerifyTokensThatCannotBe(t *testing.T) {
 		want      []string
 	}{
 		{"no route", none, nil, nil, tool.ExitRun, []string{"/tokenize: it does not tokenize in a way that is known here", "as vLLM or SGLang: the server answered 404 Not Found: Not Found", "as TGI"}},
-		{"a web page", serve(page), nil, nil, tool.ExitRun, []string{"the answer has no list of tokens"}},
+		{"a web page", serve(page), nil, nil, tool.ExitRun, []string{"the response has no list of tokens"}},
 		{"an old server", serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }), nil, nil, tool.ExitRun, []string{"405 Method Not Allowed"}},
 		{"nobody", dead.URL, nil, nil, tool.ExitRun, []string{"asking " + dead.URL + "/tokenize to tokenize", "refused"}},
 		{"another model", ours, key, []string{"--model", "huge", "--api-key-env", "KEY"}, tool.ExitRun, []string{"404 Not Found: The model `huge` does not exist."}},

@@ -189,15 +189,20 @@ func (b *builder) media() {
 			b.faultIf(!slices.Contains(plan.MP3Rates(), int(math.Round(r*1000))), "--audio-sample-rates", fmt.Sprintf("an MP3 cannot have %v kHz", r), "8, 11.025, 12, 16, 22.05, 24, 32, 44.1 or 48; or use --audio-format wav")
 		}
 	}
+	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {
+		b.warn("no images are made, which need both --image-width-mean and --image-height-mean")
+	}
+}
+
+// idleMedia tells of media that no request has: the endpoint takes none, or a file has its own.
+func (b *builder) idleMedia() {
+	s := &b.a.Settings
 	for _, key := range []string{"image-width-mean", "image-height-mean", "audio-length-mean"} {
 		if b.given(key) && (!s.Pictures() || key == "audio-length-mean" && !s.Media()) {
 			b.warn("%s has no effect with --endpoint-type %s: use --endpoint-type multimodal", b.as(key), s.EndpointType)
-		} else if b.given(key) && (s.InputFile != "" || s.PayloadFile != "") {
+		} else if b.given(key) && s.fromFile() {
 			b.warn("%s has no effect on an input file", b.as(key))
 		}
-	}
-	if (s.ImageWidthMean > 0) != (s.ImageHeightMean > 0) {
-		b.warn("no images are made, which need both --image-width-mean and --image-height-mean")
 	}
 }
 
@@ -206,6 +211,9 @@ func (b *builder) heard() bool {
 	s := &b.a.Settings
 	return s.AudioLengthMean > 0 && s.Media() && !b.given("input-file")
 }
+
+// fromFile reports whether requests come from a file, with the media that it has.
+func (s *Settings) fromFile() bool { return s.InputFile != "" || s.PayloadFile != "" }
 
 // Drawn reports whether images are made up.
 func (s *Settings) Drawn() bool { return s.ImageWidthMean > 0 && s.ImageHeightMean > 0 }

@@ -41,6 +41,7 @@ func (b *builder) input() {
 		}
 	}
 	b.source()
+	b.idleMedia()
 	b.fitting()
 }
 

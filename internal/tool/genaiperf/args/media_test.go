@@ -17,6 +17,20 @@ func TestMediaWithoutAPlace(t *testing.T) {
 	}
 }
 
+// Requests of a file have the media that stand there, and no others, as in the original.
+func TestMediaBesideAFile(t *testing.T) {
+	const media = " --image-width-mean 10 --image-height-mean 10 --audio-length-mean 3"
+	for _, line := range []string{"multimodal --input-file in.jsonl", "vision --input-file in.jsonl"} {
+		a, err := Parse(strings.Fields("profile -m m --endpoint-type " + line + media))
+		if err != nil || len(a.Notes) != 3 || !reflect.DeepEqual(a.Plan.Data.Media, plan.Media{}) {
+			t.Errorf("%s: %q, %+v, %v", line, a.Notes, a.Plan.Data.Media, err)
+		}
+	}
+	if a, err := Parse(strings.Fields("profile -m m --endpoint-type multimodal" + media)); err != nil || a.Plan.Data.Media.Audio.Clips == nil {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // The original reads the method of a gRPC service where it calls one, and nowhere else.
 func TestGRPCMethodHasNoEffect(t *testing.T) {
 	for _, kind := range []string{"chat", "kserve"} {

@@ -106,7 +106,7 @@ func (b *builder) batches(d *plan.Data) {
 // text. Those of a file have their own.
 func mediaOf(s *Settings) plan.Media {
 	var m plan.Media
-	if s.InputFile != "" || s.PayloadFile != "" {
+	if s.fromFile() {
 		return m
 	}
 	behind := plan.Spot{Dist: plan.DistFixed, Mean: 1}
